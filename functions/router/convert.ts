@@ -91,7 +91,7 @@ function failedConversion(report: ErrorReport, { isReassembled }: ConversionRequ
   const error = ConversionError.fromReport(report);
   if (error.code !== 'SOURCE_STATUS' || !isReassembled) return error;
   const hint =
-    "Parameter 'infile' was not encoded, so its own parameters may have arrived in another order or spelling: encode it.";
+    "'infile' was not percent-encoded, so its query parameters may have been reordered or respelled. Encode it.";
   return new ConversionError(error.code, `${error.message} ${hint}`, { cause: error });
 }
 

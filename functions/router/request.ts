@@ -86,7 +86,7 @@ export function readRequest(
         query.slice(0, unordered).map(restorePlus),
         tool,
         (args) =>
-          `but a signed link or API Gateway does not keep it. Send them as on a command line in one parameter: _args=${args}`,
+          `but a signed link or API Gateway does not preserve it. Send them as on a command line in one parameter: _args=${args}`,
       ),
     );
   throwAll();
@@ -158,7 +158,7 @@ function readResponse(value: string, outputName: OutputName | undefined): Respon
   if (response === 'text' || outputName?.kind !== 'numbered') return response;
   throw new ConversionError(
     'BAD_PARAMETER',
-    `Parameter '_response=${response}' is for a single file. Use an 'outfile' like pages.png.zip instead of several files.`,
+    `Parameter '_response=${response}' requires a single file. Use an 'outfile' such as pages.png.zip instead of several files.`,
   );
 }
 

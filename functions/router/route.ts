@@ -100,7 +100,7 @@ async function readBody(call: Call, dependencies: Dependencies): Promise<Ended> 
 function tooManyWithoutKey(): ConversionError {
   return new ConversionError(
     'RATE_LIMITED',
-    'This IP address has sent too many bodies without a valid key. Retry in a minute, or send the key in the header X-API-Key.',
+    'Too many request bodies without a valid key from this IP address. Retry in a minute, or send the key in the X-Api-Key header.',
     { retryAfter: 60 },
   );
 }
@@ -132,7 +132,7 @@ async function authorize(call: Call, dependencies: Dependencies): Promise<Ended>
 /** Returns the key of a signed link, which can only be used to convert. */
 async function authorizeLink({ http, endpoint }: Call, { keys }: Dependencies): Promise<KeyRecord> {
   if (http.method === 'GET' && endpoint === 'convert') return verifyLink(http, keys);
-  throw new ConversionError('INVALID_LINK', 'A signed link is for a GET to /api/ only.');
+  throw new ConversionError('INVALID_LINK', 'Signed links work only for GET requests to /api/.');
 }
 
 /** Issues an upload form. This counts as a request, but not as a conversion. */

@@ -5,6 +5,7 @@ import { createFairQueue } from '../../shared/fair-queue.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { quote } from '../../shared/quote.ts';
 import { withTimeout } from '../../shared/timeout.ts';
+import { megabytes } from '../../shared/too-large.ts';
 import { MAX_PARAMETERS } from '../query.ts';
 import { readMultipart } from './multipart.ts';
 import { paceUpload } from './pace-upload.ts';
@@ -52,7 +53,11 @@ export interface BodyCaller {
  */
 export function openBody(request: BodyRequest, caller: BodyCaller, signal: AbortSignal): Promise<Body> {
   const queue = caller.hasKey ? openings.withKey : openings.withoutKey;
-  const late = () => new ConversionError('SOURCE_TIMEOUT', 'The parameters in the body took too long.');
+  const late = () =>
+    new ConversionError(
+      'SOURCE_TIMEOUT',
+      `Timed out after ${FIELDS_TIME / 1000} s waiting for the parameters in the body.`,
+    );
   return withTimeout(
     FIELDS_TIME,
     signal,
@@ -62,7 +67,7 @@ export function openBody(request: BodyRequest, caller: BodyCaller, signal: Abort
 }
 
 function tooManyBodies(): ConversionError {
-  const message = 'Too many requests with a body are waiting to be read. Send fewer at the same time.';
+  const message = 'Too many concurrent uploads. Send fewer at once.';
   return new ConversionError('RATE_LIMITED', message, { retryAfter: 1 });
 }
 
@@ -74,7 +79,7 @@ async function open(
 ): Promise<Body> {
   const encoding = request.header('content-encoding')?.trim().toLowerCase() ?? '';
   if (encoding !== '' && encoding !== 'identity') {
-    const message = `Send the body without the content encoding ${quote(encoding)}.`;
+    const message = `Content-Encoding ${quote(encoding)} is not supported for request bodies.`;
     throw new ConversionError('UNSUPPORTED_SOURCE', message);
   }
   // The body of a PUT is the source, even if it is empty.
@@ -169,7 +174,7 @@ async function readForm(content: Readable): Promise<Parameter[]> {
       throw new ConversionError('BAD_PARAMETER', `A body may have at most ${MAX_PARAMETERS} parameters.`);
     }
     if (bytes <= MAX_FIELD_BYTES) continue;
-    const message = `The parameters in the body may have at most ${MAX_FIELD_BYTES} bytes. Send a file as multipart/form-data.`;
+    const message = `The parameters in the body exceed the limit of ${megabytes(MAX_FIELD_BYTES)}. Send a file as multipart/form-data.`;
     throw new ConversionError('BAD_PARAMETER', message);
   }
   const pairs = new URLSearchParams(Buffer.concat(chunks).toString());

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ConversionError } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
+import { megabytes } from '../../shared/too-large.ts';
 import { MAX_PARAMETERS } from '../query.ts';
 import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';
 
@@ -161,6 +162,6 @@ function damaged(cause?: unknown): ConversionError {
 function tooMany(): ConversionError {
   return new ConversionError(
     'BAD_PARAMETER',
-    `A multipart body may have at most ${MAX_PARAMETERS} fields of ${MAX_FIELD_BYTES} bytes in total, ${MAX_FILES} files, and ${MAX_OVERHEAD} bytes of headers.`,
+    `A multipart body may have at most ${MAX_PARAMETERS} fields of ${megabytes(MAX_FIELD_BYTES)} in total, ${MAX_FILES} files, and ${MAX_OVERHEAD / 1024} KiB of headers.`,
   );
 }

@@ -120,7 +120,7 @@ export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpl
     paths: {
       '/api/': {
         get: {
-          ...convert('convert', 'Converts the document behind a URL.'),
+          ...convert('convert', 'Converts the document at a URL.'),
           parameters: [
             ...required,
             ...query.filter((_, index) => !REQUIRED.includes(parameters[index]!.name)),
@@ -197,7 +197,7 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
     { name: '_args', description: 'Options in order, as on a command line.', schema: TEXT },
     {
       name: '_cache',
-      description: 'Seconds for which the result of an earlier, equal request may be used.',
+      description: 'Maximum age in seconds of an earlier result that may be used.',
       schema: { type: 'integer', minimum: 1, maximum: MAX_CACHE },
     },
     { name: '_key', description: 'Signed links: the ID of the signing key.', schema: TEXT },
@@ -205,7 +205,7 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
     { name: '_signature', description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },
     {
       name: '_response',
-      description: 'The form of the response.',
+      description: 'How the result is returned.',
       schema: { enum: ['text', 'file', 'redirect'], default: 'text' },
     },
   ];

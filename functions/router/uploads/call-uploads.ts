@@ -61,7 +61,7 @@ export class CallUploads {
       else if (part.name === 'asset') await this.#receiveAsset(part);
       else if (part.name === 'infile') parameters.push(await this.#receiveSource(part));
       else {
-        const message = `A file must have the name 'infile' or 'asset', got ${quote(part.name)}.`;
+        const message = `Unknown file field ${quote(part.name)}. Use 'infile' or 'asset'.`;
         throw new ConversionError('UNKNOWN_PARAMETER', message);
       }
     }
@@ -73,7 +73,7 @@ export class CallUploads {
     const { source, tool } = request;
     const isUrl = /^https?:/.test(source);
     if (this.#assets.length > 0 && (isUrl || tool.source === 'file')) {
-      const message = "Parameter 'asset' is only for html2pdf and html2image, beside a page that is a file.";
+      const message = "'asset' files require html2pdf or html2image and an uploaded page as 'infile'.";
       throw new ConversionError('BAD_PARAMETER', message);
     }
     if (isUrl) return request;
@@ -143,6 +143,6 @@ function pathOf(fileName: string): string {
   if (isValid) return path;
   throw new ConversionError(
     'BAD_PARAMETER',
-    `The file name of an 'asset' must be its path relative to the page, like images/a.png, got ${quote(fileName)}.`,
+    `The file name of an 'asset' must be its path relative to the page, such as images/a.png, got ${quote(fileName)}.`,
   );
 }
