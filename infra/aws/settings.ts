@@ -18,7 +18,7 @@ const FRONT_RESERVE = 10;
 
 const parameter = z
   .string()
-  .regex(/^\/[\w.-]+(\/[\w.-]+)*$/, 'Must be the name of an SSM parameter like /docmill/smtp');
+  .regex(/^\/[\w.-]+(\/[\w.-]+)*$/, 'Must be the name of an SSM parameter such as /docmill/smtp');
 
 const domain = z.strictObject({
   name: z.string(),
@@ -74,7 +74,7 @@ const schema = z
       .prefault({}),
     /** Origins of the web pages whose scripts may call the service, such as `https://www.example.com`, or `*` for all. */
     corsOrigins: z
-      .array(z.string().refine(isOrigin, 'Must be * or an origin like https://www.example.com'))
+      .array(z.string().refine(isOrigin, 'Must be * or an origin such as https://www.example.com'))
       .default([]),
     /** Seconds until the URL of a result expires. It also expires with the router's temporary credentials. */
     urlLifetime: integer({ min: 1, max: MAX_URL_LIFETIME }).default(3600),

@@ -19,7 +19,7 @@ export function readStage(stage: unknown): Stage {
   const service = { service: 'docmill' };
   if (stage === undefined) return { suffix: '', tags: service, terminationProtection: false };
   if (typeof stage !== 'string' || !/^[a-z][a-z0-9]{0,15}$/.test(stage)) {
-    throw new Error(`The stage must be a word like dev or prod, got '${stage}'.`);
+    throw new Error(`The stage must be a word such as dev or prod, got '${stage}'.`);
   }
   return {
     name: stage,

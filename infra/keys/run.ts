@@ -49,7 +49,7 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     return print(record, describeKey(record));
   };
   const printNew = ({ apiKey, record }: { apiKey: string; record: KeyRecord }) =>
-    print({ ...record, apiKey }, `${describeKey(record)}\nAPI key, shown only this once: ${apiKey}\n`);
+    print({ ...record, apiKey }, `${describeKey(record)}\nAPI key, shown only once: ${apiKey}\n`);
 
   switch (command.name) {
     case 'help':
@@ -60,7 +60,7 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     case 'import': {
       await checkAccount(command.key, stores);
       const record = await keys.add(command.hash, command.key);
-      if (!record) throw new Error(`This key exists already: ${keyIdOf(command.hash)}.`);
+      if (!record) throw new Error(`This key already exists: ${keyIdOf(command.hash)}.`);
       return printKey(record);
     }
     case 'invite': {

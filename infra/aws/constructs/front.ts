@@ -57,7 +57,7 @@ export class Front extends Distribution {
         viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,
         allowedMethods: AllowedMethods.ALLOW_ALL,
         cachePolicy: new CachePolicy(scope, 'FrontCache', {
-          comment: 'By the whole query.',
+          comment: 'Caches by the whole query.',
           queryStringBehavior: CacheQueryStringBehavior.all(),
           // The response depends on Origin. The other headers are included because CloudFront lets identical requests
           // wait for the first one, so requests with different keys must differ.
