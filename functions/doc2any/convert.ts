@@ -14,8 +14,7 @@ import { defaultsOf } from '../shared/options/read-options.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
 
-const INLINED =
-  'LibreOffice does not finish the layout of the floating tables, so they are part of the text.';
+const INLINED = 'Floating tables were moved into the text because LibreOffice could not lay them out.';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 

@@ -43,7 +43,7 @@ const pageHeight: Option<number | 'auto' | undefined> = {
 const words = (name: string, place: string) =>
   text(name, {
     max: 500,
-    description: `Print this text ${place}. Placeholders in any case: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
+    description: `Print this text ${place}. Case-insensitive placeholders: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
   });
 
 /** Reads HTML. Rejects URLs that are not http or https, because they would be printed as text. */
@@ -55,7 +55,7 @@ function markup(value: string): string | undefined {
 
 const html = (name: string, place: string) =>
   option(name, 'HTML, or an http or https URL', markup, {
-    description: `Print this HTML, or that of this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
+    description: `Print this HTML, or the HTML at this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
   });
 
 /** Reads `name,value` or `name:value`. */
@@ -99,7 +99,7 @@ const sharedOptions = {
     }),
     pageHeight,
     orientation: choice(['-O', '--orientation'], ['Portrait', 'Landscape'], {
-      description: "Turn the paper. By default, as in the page's `@page` rule, or Portrait",
+      description: "Set the orientation of the paper. By default, as in the page's `@page` rule, or Portrait",
     }),
     preferCssPageSize: flag('--prefer-css-page-size', {
       default: true,
@@ -247,7 +247,7 @@ const documentOptions = {
     cover: text(['--cover', 'cover'], {
       pattern: /^https?:\/\//i,
       rule: 'an http or https URL',
-      description: 'Print the page of this URL before all others, without header, footer and page number',
+      description: 'Print the page at this URL before all others, without header, footer and page number',
     }),
   }),
   ...category('Table of contents', {
@@ -290,7 +290,7 @@ const documentOptions = {
       min: 1,
       max: 100,
       description:
-        'Recompress images that are not JPEG yet as JPEG with this quality, if that makes them smaller. By default, images are not recompressed',
+        'Recompress images that are not JPEGs as JPEG with this quality, if that makes them smaller. By default, images are not recompressed',
     }),
     lowQuality: flag('--lowquality', { description: 'Same as `--image-quality=40`' }),
   }),

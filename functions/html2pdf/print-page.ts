@@ -193,7 +193,7 @@ async function autoHeight(
   if (tall <= LONGEST) return { ...layout, height: tall, scale: shrunk };
   throw new ConversionError(
     'RESULT_TOO_LARGE',
-    `A PDF page must be at most ${LONGEST} mm tall, but the content needs ${Math.ceil(tall)} mm.`,
+    `The content needs ${Math.ceil(tall)} mm, but --page-height=auto allows at most ${LONGEST} mm.`,
   );
 }
 

@@ -28,7 +28,7 @@ type ImageConversion = Conversion<ImageprocOptions, SourceFile>;
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Warns that part of an image is missing. */
-const DAMAGED = 'The image is damaged. It is drawn as far as it could be read.';
+const DAMAGED = 'The image is damaged. Only its readable part was converted.';
 
 /** Options for reading overlays. */
 const PLAIN: Partial<ImageprocOptions> = {

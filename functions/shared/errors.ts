@@ -68,12 +68,12 @@ export const ERRORS = {
   CONVERSION_FAILED: { status: 422, description: 'the engine failed on this source' },
   SOURCE_STATUS: {
     status: 424,
-    description: 'the server of the source returned an error status',
+    description: 'the source server returned an error status',
     parameter: 'infile',
   },
   SOURCE_UNREACHABLE: {
     status: 424,
-    description: 'the server of the source could not be reached or closed the connection',
+    description: 'the source server could not be reached or closed the connection',
     parameter: 'infile',
   },
   RATE_LIMITED: { status: 429, description: 'too many requests; see `Retry-After`' },
@@ -83,7 +83,7 @@ export const ERRORS = {
     status: 503,
     description: 'the service is at capacity or cannot read its accounts; see `Retry-After`',
   },
-  SOURCE_TIMEOUT: { status: 504, description: 'the server of the source was too slow', parameter: 'infile' },
+  SOURCE_TIMEOUT: { status: 504, description: 'the source server was too slow', parameter: 'infile' },
   TIMED_OUT: { status: 504, description: 'the conversion timed out' },
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 

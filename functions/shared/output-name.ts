@@ -23,7 +23,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   if (name.length > 180 || !/^[\p{L}\p{N} ._-]+$/u.test(plain) || /^\.|\.\./.test(pattern)) {
     throw new ConversionError(
       'BAD_PARAMETER',
-      `Parameter 'outfile' must be a file name like page.png of at most 180 letters, digits, spaces, '.', '_', '-' or one '%d', got ${quote(outfile)}.`,
+      `Parameter 'outfile' must be a file name such as page.png, of at most 180 letters, digits, spaces, '.', '_' and '-', with at most one '%d', got ${quote(outfile)}.`,
     );
   }
 

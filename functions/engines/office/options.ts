@@ -100,10 +100,10 @@ export const officeOptions = {
       {
         ignores: (value) => readInput(value) === undefined,
         description:
-          'Read the source in this format, unless its content is clearly in another. Other extensions have no effect',
+          'Read the source in this format, unless its content is clearly in another format. Other extensions have no effect',
       },
     ),
-    encoding: option('--encoding', 'an encoding like utf-8, windows-1251 or shift_jis', encoding, {
+    encoding: option('--encoding', 'an encoding such as utf-8, windows-1251 or shift_jis', encoding, {
       inputs: ['txt', 'csv', 'tsv'],
       description: 'Read text in this character encoding. By default, it is detected',
     }),
@@ -162,7 +162,7 @@ export const officeOptions = {
       (words) => ({ Watermark: words }),
     ),
     watermarkColor: exported(
-      option('--watermark-color', 'a color like #7f7f7f', color, {
+      option('--watermark-color', 'a color such as #7f7f7f', color, {
         outputs: PRINTED,
         with: ['watermark'],
         description: 'Draw the watermark in this color. The default is light green',

@@ -1,4 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
+import { megabytes } from '../../shared/too-large.ts';
 
 /** Maximum bytes of an SVG after its entities are expanded. */
 const MAX_BYTES = 20_000_000;
@@ -38,7 +39,7 @@ export function expandEntities(svg: Buffer): Buffer {
   const expanded = drawing.replace(/&([\w:.-]+);/g, (whole, name: string) => {
     const value = entities.get(name) ?? whole;
     bytes += value.length - whole.length;
-    if (bytes > MAX_BYTES) throw unsupported(`expands to more than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw unsupported(`expands to more than ${megabytes(MAX_BYTES)}`);
     return value;
   });
   return Buffer.from(text.slice(0, head.index) + expanded, 'latin1');

@@ -57,7 +57,7 @@ const WAITING_UPLOADS = 250;
  * meanwhile.
  */
 const SPACE_INTERVAL = 2 ** 22;
-const TOO_MANY_UPLOADS = 'Too many uploads are waiting. Send fewer at the same time.';
+const TOO_MANY_UPLOADS = 'Too many uploads are waiting. Send fewer at once.';
 /** Suffix of the name of an incomplete copy. */
 const PART = '.part';
 

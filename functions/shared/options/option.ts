@@ -261,7 +261,7 @@ export function geometry<Default extends Geometry | undefined = undefined>(
   options: Common<Default>,
 ): Option<Geometry | Default> {
   const rule =
-    'a geometry like 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384';
+    'a geometry such as 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384';
   return option(names, rule, parseGeometry, options);
 }
 
@@ -277,7 +277,7 @@ export function size<Default extends Size | undefined = undefined>(
     const height = inRange(Number(match?.[2]), min, max);
     return width === undefined || height === undefined ? undefined : { width, height };
   };
-  return option(names, `two integers like 1024x768, each from ${min} to ${max}`, parse, options);
+  return option(names, `two integers such as 1024x768, each from ${min} to ${max}`, parse, options);
 }
 
 /** Pages `first` to `last`, inclusive and starting at 1. Negative numbers count from the end: -1 is the last page. */
@@ -298,7 +298,7 @@ export function pageList<Default extends readonly PageRange[] | undefined = unde
     const ranges = value.split(',').map(parsePageRange);
     return ranges.length <= 500 && ranges.every((range) => range !== undefined) ? ranges : undefined;
   };
-  return option(names, 'a list of pages like 1,3-5,8-,!1 (!1 is the last page)', parse, options);
+  return option(names, 'a list of pages such as 1,3-5,8-,!1 (!1 is the last page)', parse, options);
 }
 
 function parsePageRange(part: string): PageRange | undefined {

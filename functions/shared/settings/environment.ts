@@ -32,7 +32,7 @@ export function originsSetting(name: string): string[] {
   const origins = listSetting(name);
   const wrong = origins.find((origin) => origin !== '*' && URL.parse(origin)?.origin !== origin);
   if (wrong === undefined) return origins;
-  throw new Error(`Setting ${name} must be * or origins like https://www.example.com, got '${wrong}'.`);
+  throw new Error(`Setting ${name} must be * or origins such as https://www.example.com, got '${wrong}'.`);
 }
 
 /** Reads an http or https origin such as `https://convert.example.com`. */
@@ -42,6 +42,6 @@ export function originSetting(name: string): string | undefined {
   const url = URL.parse(value);
   if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search) return url.origin;
   throw new Error(
-    `Setting ${name} must be an http or https origin like https://convert.example.com, got '${value}'.`,
+    `Setting ${name} must be an http or https origin such as https://convert.example.com, got '${value}'.`,
   );
 }

@@ -22,7 +22,7 @@ export function openIdSettings(): OpenIdSettings | undefined {
   if (!url || (url.protocol !== 'https:' && !isLoopback(url)))
     throw new Error(`Setting OPENID_ISSUER must be an https URL, got '${issuer}'.`);
   const clientId = textSetting('OPENID_CLIENT_ID', undefined);
-  if (clientId === undefined) throw new Error('Setting OPENID_ISSUER needs OPENID_CLIENT_ID beside it.');
+  if (clientId === undefined) throw new Error('OPENID_ISSUER requires OPENID_CLIENT_ID.');
   const clientSecret = textSetting('OPENID_CLIENT_SECRET', undefined);
   return { issuer, clientId, clientSecret, name: textSetting('OPENID_NAME', undefined) };
 }

@@ -27,7 +27,7 @@ export async function saveBody(
   const silent = startArrivalTimer(idle, () => {
     // The server is not to blame, because nothing is read while the disk is busy.
     if (isWriting) return silent.restart();
-    response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The server of the source stopped sending.'));
+    response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The source server stopped sending.'));
   });
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -63,7 +63,7 @@ export async function saveBody(
 }
 
 function tinyChunks(): ConversionError {
-  const message = 'The server of the source could not be reached: it sent too many tiny chunks.';
+  const message = 'The source server sent too many tiny chunks.';
   return new ConversionError('SOURCE_UNREACHABLE', message);
 }
 

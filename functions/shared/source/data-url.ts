@@ -36,7 +36,7 @@ export function readDataUrl(url: string): DataUrl {
 function headOf(url: string): string {
   const comma = url.slice(0, MAX_HEAD).indexOf(',');
   if (comma >= 0) return url.slice(0, comma);
-  const message = "Parameter 'infile' must be a data URL like data:text/html,<p>Hello, with a comma.";
+  const message = "Parameter 'infile' must be a data URL such as data:text/html,<p>Hello, with a comma.";
   throw new ConversionError('BAD_ADDRESS', message);
 }
 

@@ -117,7 +117,7 @@ async function save(
   // A partial response (206) was not requested and is not the whole file.
   if (status < 200 || status > 299 || status === 206) {
     response.destroy();
-    throw new ConversionError('SOURCE_STATUS', `The server of the source returned status ${status}.`);
+    throw new ConversionError('SOURCE_STATUS', `The source server returned status ${status}.`);
   }
   const encodings = encodingsOf(response.headers);
   if (encodings.length > 0 && !(decode && canDecode(encodings))) {
@@ -172,5 +172,5 @@ function basicAuthorization({ username, password }: URL): string | undefined {
 /** Returns the error of a download that took longer than `time` milliseconds. */
 export function downloadTimeout(time: number): ConversionError {
   const seconds = Math.round(time / 1000);
-  return new ConversionError('SOURCE_TIMEOUT', `The download of the source timed out after ${seconds} s.`);
+  return new ConversionError('SOURCE_TIMEOUT', `Timed out after ${seconds} s while downloading the source.`);
 }

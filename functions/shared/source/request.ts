@@ -87,10 +87,10 @@ export function requestSource(
     });
     const giveUp = (message: string) => request.destroy(new ConversionError('SOURCE_TIMEOUT', message));
     const connecting = startArrivalTimer(budgets.connect, () =>
-      giveUp('Connecting to the server of the source timed out.'),
+      giveUp('Connecting to the source server timed out.'),
     );
     const responding = startArrivalTimer(budgets.headers, () =>
-      giveUp('The server of the source did not respond in time.'),
+      giveUp('The source server did not respond in time.'),
     );
 
     limitInterimResponses(request);
@@ -126,7 +126,7 @@ export function limitInterimResponses(request: ClientRequest): void {
   request.on('information', () => {
     responses += 1;
     if (responses <= INTERIM_RESPONSES) return;
-    const message = 'The server of the source could not be reached: it sent too many interim responses.';
+    const message = 'The source server sent too many interim (1xx) responses.';
     request.destroy(new ConversionError('SOURCE_UNREACHABLE', message));
   });
 }
@@ -148,11 +148,7 @@ export function unreachable(error: unknown): ConversionError {
       : code.startsWith('HPE_')
         ? 'it did not send a valid HTTP response'
         : 'the connection failed');
-  return new ConversionError(
-    'SOURCE_UNREACHABLE',
-    `The server of the source could not be reached: ${reason}.`,
-    {
-      cause: error,
-    },
-  );
+  return new ConversionError('SOURCE_UNREACHABLE', `The source server could not be reached: ${reason}.`, {
+    cause: error,
+  });
 }

@@ -112,7 +112,7 @@ describe('a source that returns an error status', () => {
   const failing = async (infile: string) => {
     const error = {
       code: 'SOURCE_STATUS',
-      message: 'The server of the source returned status 403.',
+      message: 'The source server returned status 403.',
     } as const;
     dependencies = { ...dependencies, invoke: async () => ({ ok: false, error }) };
     const query = [...new URLSearchParams(`apikey=KEY&app=tiny&outfile=b.png&infile=${infile}`)];
@@ -123,13 +123,13 @@ describe('a source that returns an error status', () => {
 
   it('is explained if its URL has parameters that were not encoded', async () => {
     expect(await failing('https://e.example/a.png?expires=1&sig=2')).toBe(
-      "[ERROR] The server of the source returned status 403. Parameter 'infile' was not encoded, so its own parameters may have arrived in another order or spelling: encode it. (SOURCE_STATUS)",
+      "[ERROR] The source server returned status 403. 'infile' was not percent-encoded, so its query parameters may have been reordered or respelled. Encode it. (SOURCE_STATUS)",
     );
   });
 
   it('is only named if its URL was encoded', async () => {
     expect(await failing(encodeURIComponent('https://e.example/a.png?expires=1&sig=2'))).toBe(
-      '[ERROR] The server of the source returned status 403. (SOURCE_STATUS)',
+      '[ERROR] The source server returned status 403. (SOURCE_STATUS)',
     );
   });
 });

@@ -78,7 +78,7 @@ export async function launchBrowser<Page>(
 ): Promise<{ readonly browser: RunningBrowser; readonly page: Page }> {
   const withPage = async (browser: RunningBrowser) => ({ browser, page: await open(browser) });
   if (process.getuid?.() === 0) {
-    const reason = 'Chromium does not sandbox a browser of root.';
+    const reason = 'Chromium cannot use its own sandbox when it runs as root.';
     return withPage(await start(options, { sandbox: false, processes: 'forked' }, reason));
   }
   const sandboxed = await start(options, { sandbox: true, processes: 'forked' }).catch((cause: unknown) => {

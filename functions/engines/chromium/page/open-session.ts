@@ -24,7 +24,7 @@ async function exitIfIdle(
   await sleep(WATCH_TIME);
   const after = threadTimes(watched);
   if (!isPending() || (before && after && after.running - before.running > IDLE_LOAD)) return;
-  console.error('A frame did not end.');
+  console.error('A frame is stuck.');
   process.exit(1);
 }
 

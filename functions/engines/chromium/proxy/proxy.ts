@@ -8,6 +8,7 @@ import { pace } from '../../../shared/source/pace.ts';
 import { CDN_LOOP, limitInterimResponses, READ_AHEAD, unreachable } from '../../../shared/source/request.ts';
 import { areTinyChunks } from '../../../shared/source/tiny-chunks.ts';
 import { startArrivalTimer } from '../../../shared/timeout.ts';
+import { megabytes } from '../../../shared/too-large.ts';
 import { type ServedFiles, serveUploaded } from './served-files.ts';
 import { splice } from './splice.ts';
 
@@ -83,7 +84,7 @@ export async function startEgressProxy(
       own += chunk.length;
       if (areTinyChunks(chunks, own)) stream.destroy();
       moved += chunk.length;
-      if (moved > bytes) exceed(`${bytes} bytes`);
+      if (moved > bytes) exceed(megabytes(bytes));
     });
   };
   /** Checks a host once per conversion. Its IP addresses stay the same until the end. */

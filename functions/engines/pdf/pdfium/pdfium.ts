@@ -13,12 +13,12 @@ const TIMES: StallTimes = { stall: 10_000, page: 30_000 };
 const MESSAGES = {
   UNSUPPORTED_SOURCE: () => 'The source is not a PDF document.',
   PASSWORD_REQUIRED: () => "The document is encrypted. Set '-upw' to open it.",
-  WRONG_PASSWORD: () => 'The password is wrong.',
+  WRONG_PASSWORD: () => "The value of '-upw' or '-opw' does not open the document.",
   CORRUPT_SOURCE: () => 'The document is damaged and cannot be displayed.',
   SOURCE_TOO_LARGE: ({ width, height, max }: Readonly<Record<string, string | number>>) =>
     width === undefined
       ? 'The document needs more memory than is allowed.'
-      : `The document contains an image of ${width}x${height} pixels. The maximum is ${max} in all.`,
+      : `The document contains an image of ${width}x${height} pixels. The maximum is ${max} in total.`,
 };
 
 export interface Opened {

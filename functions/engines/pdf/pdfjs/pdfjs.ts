@@ -126,6 +126,7 @@ function refusal(thrown: unknown, passwordGiven: boolean): never {
     const message = 'The document is damaged and cannot be displayed.';
     throw new ConversionError('CORRUPT_SOURCE', message, { cause: thrown });
   }
-  if (passwordGiven) throw new ConversionError('WRONG_PASSWORD', 'The password is wrong.');
+  if (passwordGiven)
+    throw new ConversionError('WRONG_PASSWORD', "The value of '-upw' or '-opw' does not open the document.");
   throw new ConversionError('PASSWORD_REQUIRED', "The document is encrypted. Set '-upw' to open it.");
 }

@@ -18,8 +18,8 @@ export interface Qpdf {
 }
 
 const MESSAGES = {
-  WRONG_PASSWORD: () => 'The password does not open the PDF.',
-  PASSWORD_REQUIRED: () => 'The PDF is encrypted. Its password is needed.',
+  WRONG_PASSWORD: () => "The value of '-upw' or '-opw' does not open the document.",
+  PASSWORD_REQUIRED: () => "The document is encrypted. Set '-upw' to open it.",
   CORRUPT_SOURCE: () => 'The PDF is damaged and could not be rewritten.',
 };
 

@@ -43,7 +43,7 @@ it('does not write to another file when it is cancelled while the disk is busy',
   for (const file of files) closeSync(file);
 });
 
-it('does not blame the server of the source for a slow disk', async () => {
+it('does not blame the source server for a slow disk', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'body-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const body = 'a'.repeat(2 * MORE_THAN_QUICK);

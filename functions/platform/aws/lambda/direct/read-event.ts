@@ -97,7 +97,7 @@ function text(fields: Readonly<Record<string, unknown>>, name: string): string {
 function readParameters(options: unknown, { add }: Issues): Parameter[] {
   if (options === undefined) return [];
   if (!isRecord(options)) {
-    add(bad('options', "must be an object like {'-r': 150}", options));
+    add(bad('options', "must be an object such as {'-r': 150}", options));
     return [];
   }
   return Object.entries(options).flatMap(([name, value]) => {
