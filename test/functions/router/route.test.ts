@@ -121,13 +121,13 @@ describe('a source that returns an error status', () => {
     return (await route(request, dependencies, new AbortController().signal)).body;
   };
 
-  it('is explained if its URL has parameters that were not encoded', async () => {
+  it('is explained if its URL has unencoded parameters', async () => {
     expect(await failing('https://e.example/a.png?expires=1&sig=2')).toBe(
       "[ERROR] The source server returned status 403. 'infile' was not percent-encoded, so its query parameters may have been reordered or respelled. Encode it. (SOURCE_STATUS)",
     );
   });
 
-  it('is only named if its URL was encoded', async () => {
+  it('reports only the status for an encoded URL', async () => {
     expect(await failing(encodeURIComponent('https://e.example/a.png?expires=1&sig=2'))).toBe(
       '[ERROR] The source server returned status 403. (SOURCE_STATUS)',
     );
