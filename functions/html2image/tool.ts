@@ -86,7 +86,7 @@ const html2imageOptions = {
 
 export type Html2imageOptions = ValuesOf<typeof html2imageOptions>;
 
-/** Web pages to images. The names are those of wkhtmltoimage. */
+/** Converts web pages to images. The option names are those of wkhtmltoimage. */
 export const html2image = defineTool({
   name: 'html2image',
   summary: 'Converts web pages to images.',

@@ -84,7 +84,7 @@ const imageprocOptions = {
   }),
 } as const;
 
-/** Images to images. The names are those of ImageMagick's `convert`. */
+/** Edits and converts images. The option names are those of ImageMagick's `convert`. */
 export const imageproc = defineTool({
   name: 'imageproc',
   summary:

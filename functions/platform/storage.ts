@@ -31,7 +31,7 @@ export interface Storage {
    * Opens a stored result, with its type, length and name as headers. Absent if this process itself serves the URLs.
    */
   open?(objectKey: string, signal: AbortSignal): Promise<OpenedResult>;
-  /** Seconds. */
+  /** Lifetime of a URL in seconds. */
   readonly urlLifetime?: number;
 }
 

@@ -37,7 +37,7 @@ export const LOCAL_LAYERS = [
 export interface Tool<P extends Options = Options> {
   /** The value of `app`, and the name of the tool's folder. */
   readonly name: string;
-  /** One line for the README: what the tool reads and what it writes. */
+  /** One line for the README with the tool's inputs and outputs. */
   readonly summary: string;
   /** `file`: the source is downloaded first. `page`: the engine opens the URL itself, through the egress proxy. */
   readonly source: 'file' | 'page';
@@ -176,7 +176,7 @@ export interface Converted {
   /** Kind of the source, for options that affect only some kinds; see `Scope.inputs`. */
   readonly sourceKind?: string;
   /**
-   * Sentences in ASCII that describe what the outputs lack, for `X-Warnings`. Complete once all outputs are yielded.
+   * Sentences in ASCII about missing parts of the outputs, for `X-Warnings`. Complete once all outputs are yielded.
    */
   readonly warnings?: readonly string[];
   /**

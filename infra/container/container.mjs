@@ -70,7 +70,7 @@ export function runArguments({ environment, isTerminal, args }) {
   ];
 }
 
-/** Builds what the AWS stack uploads in a container, and copies it to `dist/aws` as the current user. */
+/** Builds the artifacts of the AWS stack in a container, and copies them to `dist/aws` as the current user. */
 export async function buildForAws(program) {
   await buildImage(program, { target: 'aws', tag: 'docmill:aws' });
   const { stdout } = spawnSync(program, ['create', ...PLATFORM, 'docmill:aws'], { encoding: 'utf8' });

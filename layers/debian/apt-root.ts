@@ -74,7 +74,7 @@ function optionsOf(directory: string, architecture: string): string[] {
     'Dir::Etc::preferencesparts': '/dev/null',
     'Dir::Etc::sourcelist': join(directory, 'sources.list'),
     'Dir::Etc::sourceparts': '/dev/null',
-    // Only the pinned keys are trusted here, regardless of what the machine's apt trusts.
+    // Only the pinned keys are trusted here, regardless of the keys that the machine's apt trusts.
     'Dir::Etc::trusted': '/dev/null',
     'Dir::Etc::trustedparts': join(directory, 'trusted'),
     'APT::Get::AllowUnauthenticated': 'false',

@@ -144,7 +144,7 @@ export const PARTS: ReadonlyArray<readonly [face: string, parts: readonly string
 
 /**
  * Faces for letters that a substitute lacks, by language. DejaVu Sans covers Arabic, but its letters are much wider
- * than those of the fonts of Office.
+ * than those of Office fonts.
  */
 export const LANGUAGES: Substitutes = {
   'Noto Sans Arabic': ['ar', 'fa', 'ur', 'ps', 'ug', 'ku'],

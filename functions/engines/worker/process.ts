@@ -30,7 +30,7 @@ export interface WorkerCommand {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Where workers run. */
+/** The environment that workers run in. */
 export interface WorkerPlace {
   /** Folder for the private directories of workers. */
   readonly temporary: string;

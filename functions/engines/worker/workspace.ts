@@ -39,7 +39,7 @@ export function requestFolder(home: string, last: string | undefined): string {
 /**
  * Gives a worker the inputs of a request, in a folder of its home directory. That is the only directory it can open,
  * so a compromised worker cannot access another conversion, even if it knows the path. The files are hard links, so
- * nothing is copied, and a worker can change only files of its own conversion.
+ * nothing is copied, and a worker can change only the files of its conversion.
  */
 export function openWorkspace(
   folder: string,

@@ -59,7 +59,7 @@ export type InvocationResult = { readonly measured?: Measured } & (
       readonly settled?: boolean;
       /** Kind of the source; see `Converted.sourceKind`. */
       readonly sourceKind?: string;
-      /** Sentences that describe what the results lack; see `Converted.warnings`. */
+      /** Sentences about missing parts of the results; see `Converted.warnings`. */
       readonly warnings?: readonly string[];
       /** Hash of the source's validators, if they were requested and the source has any. */
       readonly validators?: string;

@@ -40,7 +40,7 @@ export async function issueForm(
   return jsonReply(200, { infile: `upload:${id}`, ...form, maxBytes: target.maxBytes, expires });
 }
 
-/** Stores the file of a form. @throws ConversionError for an invalid form, and those of `Uploads.receive`. */
+/** Stores the file of a form. @throws ConversionError for an invalid form, and the errors of `Uploads.receive`. */
 export async function receiveForm(
   { parameters, rest }: Body,
   { uploads, isDisabled }: Dependencies,

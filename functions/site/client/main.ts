@@ -10,7 +10,7 @@ type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /** Delay in milliseconds from the last keystroke to the check of the call. */
 const PAUSE = 250;
-/** Placeholder for the source of a call that has none yet. */
+/** Placeholder for the source of a call without one. */
 const NO_SOURCE = 'https://example.com/';
 /** Placeholder for the file of a call that is being checked. */
 const ANY_FILE = 'data:,';

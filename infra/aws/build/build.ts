@@ -10,10 +10,10 @@ import { archiveLayer } from './archive-layers.ts';
 import { type Bundle, bundleFunction } from './bundle.ts';
 import { compressLayer } from './compress-layers.ts';
 
-// Builds what the stack uploads, unless it is unchanged: `dist/aws/functions/<name>` and `dist/aws/layers/<name>`.
-// Also writes `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event. `--archives` adds
-// `dist/aws/layers/<name>.zip`, which the stack then uploads instead of the folder, for deployments from other
-// systems.
+// Builds the artifacts that the stack uploads, unless they are unchanged: `dist/aws/functions/<name>` and
+// `dist/aws/layers/<name>`. Also writes `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event.
+// `--archives` adds `dist/aws/layers/<name>.zip`, which the stack then uploads instead of the folder, for deployments
+// from other systems.
 const DIST = join(import.meta.dirname, '../../../dist');
 const progress = (text: string) => process.stdout.write(`${text}\n`);
 

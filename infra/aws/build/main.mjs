@@ -1,4 +1,4 @@
-// Builds what the stack uploads, here or in a container. Plain JavaScript for any Node version from 20.
+// Builds the artifacts that the stack uploads, here or in a container. Plain JavaScript for any Node version from 20.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildForAws, findProgram, run } from '../../container/container.mjs';

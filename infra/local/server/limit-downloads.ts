@@ -6,7 +6,7 @@ interface Options {
 }
 
 /**
- * Lets each account run `max` downloads at the same time. Further ones wait, without delaying those of other
+ * Lets each account run `max` downloads at the same time. Further ones wait, without delaying downloads of other
  * accounts.
  */
 export function limitDownloads<Parameter extends Options, Result>(

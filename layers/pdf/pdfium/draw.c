@@ -61,7 +61,7 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
     if (!page)
         return FAILED;
     report_progress();
-    // Another engine will draw this page. If that fails, it comes back as one that may be empty.
+    // Another engine will draw this page. If that fails, it is requested again as a page that may stay empty.
     if (has_misread_picture(page) && frame->substitute != MAY_BE_EMPTY)
         return EMPTY;
     if (drawing->annotations) {

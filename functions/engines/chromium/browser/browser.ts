@@ -52,7 +52,7 @@ const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGSEGV', 'SIGBUS', 'SIGK
  */
 const FIRST_PAGE_TIME = 4000;
 const SLOW_PAGE_TIME = 30_000;
-/** Milliseconds to wait for a browser to exit after its pipes are closed. */
+/** Timeout for a browser to exit after its pipes are closed, in milliseconds. */
 const END_TIME = 2000;
 
 /**

@@ -140,7 +140,7 @@ const RENDERING = [
   // `frames.ts` requests each frame, and each is complete.
   '--enable-begin-frame-control',
   '--run-all-compositor-stages-before-draw',
-  // Otherwise a large image with `decoding="async"` is missing in the first frame, the only one that is drawn.
+  // Otherwise a large image with `decoding="async"` is missing in the first frame, which is the only drawn one.
   '--disable-checker-imaging',
   // Two threads and larger tiles make a screenshot 10 % faster.
   '--num-raster-threads=2',

@@ -32,7 +32,7 @@ interface Production {
   readonly isDrawn?: boolean;
 }
 
-/** Milliseconds between two frames. */
+/** Interval between two frames in milliseconds. */
 export const FRAME_INTERVAL = 1000 / 60;
 /** Interval between two frames while expediting, after a frame that changed nothing, in milliseconds. */
 const SHORT_INTERVAL = 1;

@@ -19,7 +19,7 @@ const DOCUMENT_TIMEOUT = 30;
 const LOAD_TIMEOUT = 20_000;
 /** How long a document is parsed without frames, in milliseconds. Earlier, frames would only slow it down. */
 const FRAMELESS_TIME = 100;
-/** Milliseconds between two checks of a loading page. */
+/** Interval between two checks of a loading page, in milliseconds. */
 const INTERVAL = 100;
 /** Maximum number of navigations that a page may start by itself. */
 const REDIRECTS = 5;

@@ -18,7 +18,7 @@ export interface Viewport {
   readonly screen?: { readonly width: number; readonly height: number } | undefined;
 }
 
-/** A page in a browser context of its own. */
+/** A page in its own browser context. */
 export interface Session {
   readonly protocol: CDPSession;
   readonly relay: Relay;

@@ -17,7 +17,7 @@ export interface ProxyCaps {
   readonly requests: number;
   /** Maximum bytes sent and received. */
   readonly bytes: number;
-  /** Milliseconds to connect to a host. */
+  /** Timeout for connecting to a host, in milliseconds. */
   readonly connect: number;
   /** Maximum number of concurrent name lookups. */
   readonly lookups: number;

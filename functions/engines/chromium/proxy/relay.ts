@@ -6,7 +6,7 @@ export interface Relay {
   readonly port: number;
   /** Connects to a proxy on 127.0.0.1. Until then, every connection is closed. */
   lead(proxyPort: number): void;
-  /** Closes every connection, and those of immediate retries. */
+  /** Closes every connection, including the connections of immediate retries. */
   cut(): void;
   /** Closes every connection, and from now on each new one. */
   close(): void;

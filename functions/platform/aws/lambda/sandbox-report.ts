@@ -20,7 +20,7 @@ export function reportSandbox(
   mode: SandboxMode,
   namespace: string,
 ): () => Readonly<Record<string, unknown>> {
-  // Chromium has its own sandbox, and detects what the kernel allows.
+  // Chromium has its own sandbox, and detects which features the kernel allows.
   if (!sizing.layers.includes('sandbox')) return browserState;
   const gaps = findSandboxGaps(layers);
   const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';

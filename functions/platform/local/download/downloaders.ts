@@ -61,7 +61,7 @@ const MAX_MEMORY = 300;
 const MAX_ATTEMPTS = 3;
 /** Idle processes to keep: a used one, and one for the next account. */
 const KEPT = 2;
-/** Milliseconds. */
+/** Interval between two checks, and maximum idle time of a process, in milliseconds. */
 const CHECK_INTERVAL = 5000;
 const IDLE_TIME = 60_000;
 /** Timeout for a process to respond after the timeout or cancellation of a download, in milliseconds. */

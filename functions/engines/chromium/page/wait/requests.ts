@@ -7,7 +7,7 @@ import { AUTO_ATTACH, type Session } from '../session.ts';
 export interface WatchedRequests {
   /** Returns the number of all pending requests. */
   count(): number;
-  /** Whether a pending request may still change what the page shows. */
+  /** Whether a pending request may still change the look of the page. */
   areRelevant(): boolean;
   /** Milliseconds since one of the relevant requests made progress. 0 if none, or the document itself, is pending. */
   stalledFor(): number;

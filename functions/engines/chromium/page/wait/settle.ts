@@ -22,7 +22,7 @@ const RESTLESS_PERIOD = 2000;
 const RESIZE_TIME = 1000;
 /** Maximum milliseconds to wait for fonts. */
 const FONTS_TIMEOUT = 5000;
-/** Milliseconds between two checks for what is still loading. */
+/** Interval between two checks for pending loads, in milliseconds. */
 const INTERVAL = 10;
 
 const FONTS = '() => document.fonts.ready.then(() => true)';
@@ -42,7 +42,7 @@ export async function settle(
     /** The loaded document. Returns early when another one replaces it. */
     readonly document: string;
     readonly clock: Clock;
-    /** Milliseconds. */
+    /** Maximum milliseconds to wait. */
     readonly settleTime: number;
     /** Returns the final window for a page that has stopped changing. */
     readonly adapt: () => Promise<Viewport>;

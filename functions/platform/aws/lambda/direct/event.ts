@@ -35,7 +35,7 @@ export interface ToolResult {
   readonly pageCount?: number;
   /** Options that were accepted but have no effect. */
   readonly ignored: readonly string[];
-  /** Sentences that describe what the outputs lack, such as the missing part of a truncated image. */
+  /** Sentences about missing parts of the outputs, such as the rest of a truncated image. */
   readonly warnings: readonly string[];
   readonly milliseconds: number;
 }
