@@ -4,7 +4,7 @@ import { defineTool } from '../shared/tool.ts';
 import { html2pdfOptions } from './options.ts';
 import { checkMargins, layoutOf } from './paper/layout.ts';
 
-/** Web pages to PDF. Names and defaults are those of wkhtmltopdf. */
+/** Converts web pages to PDF. The names and defaults of options are those of wkhtmltopdf. */
 export const html2pdf = defineTool({
   name: 'html2pdf',
   summary: 'Converts web pages to PDF.',

@@ -10,6 +10,7 @@ export function resultTooLarge(limit: number): ConversionError {
   return new ConversionError('RESULT_TOO_LARGE', `The result exceeds the limit of ${megabytes(limit)}.`);
 }
 
-function megabytes(bytes: number): string {
+/** Formats a number of bytes in MB. */
+export function megabytes(bytes: number): string {
   return `${bytes / 1e6} MB`;
 }

@@ -16,7 +16,7 @@ import type { Records } from '../../functions/platform/records/records.ts';
 import type { Failures } from '../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../functions/platform/usage/usage.ts';
 
-/** Enough for the counters and the usage of tens of thousands of accounts and days. */
+/** Bytes to reserve, enough for the counters and the usage of tens of thousands of accounts and days. */
 const KEPT_BYTES = 8 * 2 ** 20;
 
 /** Keys, accounts, limits, usage, failures, audit log and records of one machine, in one database. */
@@ -30,11 +30,11 @@ export interface Accounts {
   readonly records: Records;
   /** Path of the database. */
   readonly file: string;
-  /** Deletes rows that can no longer matter. */
+  /** Deletes obsolete rows. */
   deleteOldRows(): void;
-  /** Ends the running calls of a server that was killed. Only the server that holds the data directory may call it. */
+  /** Ends the leases of a server that was killed. Only the server that holds the data directory may call it. */
   endLeases(): void;
-  /** Keeps space for the database on a disk that fills up. */
+  /** Reserves space for the database on a disk that fills up. */
   keepSpace(): void;
   close(): void;
 }

@@ -23,7 +23,7 @@ import type { ConversionLimits } from '../../functions/shared/tool.ts';
 import type { SignUp } from '../../functions/site/accounts/pages.ts';
 import { originOf } from './origin.ts';
 
-/** Maximum number of concurrent conversions for each tool. */
+/** Upper bound for the concurrent conversions of a tool. */
 const MAX_SIZE = 64;
 
 export interface Settings {
@@ -34,9 +34,9 @@ export interface Settings {
   readonly dataDirectory: string;
   /** Exact `host:port` pairs of private hosts that sources may come from. */
   readonly allowSources: readonly string[];
-  /** DNS servers as `address` or `address:port`. If empty, those in /etc/resolv.conf. */
+  /** DNS servers as `address` or `address:port`. Defaults to those in /etc/resolv.conf. */
   readonly dnsServers: readonly string[];
-  /** Host names of this service, whose URLs it does not convert. */
+  /** Host names of this service. URLs with these hosts are not converted. */
   readonly ownHosts: readonly string[];
   /** Origin of result URLs, if a proxy in front of the server has a different one. */
   readonly publicUrl?: string | undefined;
@@ -46,7 +46,7 @@ export interface Settings {
   readonly supportUrl: string;
   /** Origin of this server, for links in mails. */
   readonly origin: string;
-  /** Whether the server also serves pages for people. */
+  /** Whether the server also serves the site. */
   readonly site: boolean;
   /** Who may become a member of the site. */
   readonly signUp: SignUp;
@@ -54,31 +54,31 @@ export interface Settings {
   readonly smtpUrl?: string | undefined;
   /** Sender of the mails. */
   readonly mailFrom: string;
-  /** Provider that people can sign in with. None if absent. */
+  /** OpenID provider for signing in. None if absent. */
   readonly openId?: OpenIdSettings | undefined;
   /** Lifetime of a result URL in seconds. */
   readonly urlLifetime: number;
-  /** Maximum bytes of one account's stored results. 0 is no limit, and absent a share of the disk. */
+  /** Maximum bytes of one account's stored results. 0 means no limit. Defaults to a fraction of the disk. */
   readonly accountBytes?: number | undefined;
-  /** Bytes of a disk that stay free. Absent is a share of it. */
+  /** Bytes to keep free on each disk. Defaults to a fraction of it. */
   readonly diskReserve?: number | undefined;
-  /** Concurrent conversions for each tool. */
+  /** Maximum concurrent conversions per tool. */
   readonly size: number;
-  /** Conversions that run or wait at the same time. */
+  /** Maximum conversions that run or wait at the same time. */
   readonly queue: number;
   readonly conversionLimits: ConversionLimits;
-  /** Limits of keys without limits of their own. */
+  /** Limits of keys without their own limits. */
   readonly rateLimits: RateLimits;
   /** Seconds that running conversions get to finish when the server is stopped. */
   readonly stopTime?: number;
-  /** Demo conversions without a key; off if absent. */
+  /** Limits of demo conversions without a key. Demo mode is off if absent. */
   readonly demo?: DemoSettings | undefined;
-  /** Loopback port of the Prometheus metrics; off if absent. */
+  /** Loopback port of the Prometheus metrics, which are off if absent. */
   readonly metricsPort?: number;
   readonly log: { readonly format: LogFormat; readonly level: Level };
 }
 
-/** Reads a setting in MiB, and returns its bytes, or `undefined` if it is not set. */
+/** Reads a setting in MiB and returns it in bytes, or `undefined` if it is not set. */
 function mebibytes(name: string): number | undefined {
   if (textSetting(name, undefined) === undefined) return undefined;
   return 2 ** 20 * numberSetting(name, 0, { min: 0, max: 100_000_000 });

@@ -14,7 +14,7 @@ const HERE = import.meta.dirname;
 const SANDBOX = join(HERE, '../sandbox');
 const MESSAGE = join(HERE, '../build/host');
 
-/** Configuration files with no entries, in place of those that name programs, fonts and folders of a system. */
+/** Empty configuration files, in place of those that name a system's programs, fonts and folders. */
 const EMPTY = {
   'delegates.xml': 'delegatemap',
   'log.xml': 'logmap',

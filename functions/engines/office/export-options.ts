@@ -8,9 +8,10 @@ export function exportOptions(options: OfficeOptions, pageRange: string | undefi
   const values = {
     ReduceImageResolution: true,
     SinglePageSheets: options.fit === 'sheet',
-    // As soffice does by default. Otherwise, relative links contain the path of the conversion's temporary folder.
+    // The default of soffice. Otherwise, relative links contain the path of the conversion's temporary folder.
     ExportLinksRelativeFsys: true,
-    // Leaves out the pages that LibreOffice inserts to keep odd page numbers on the right. Word inserts none where numbering restarts.
+    // Skips the pages that LibreOffice inserts to keep odd page numbers on the right. Word inserts none where
+    // numbering restarts.
     IsSkipEmptyPages: true,
     ...(pageRange !== undefined && { PageRange: pageRange }),
     ...ownProperties(options),
@@ -19,7 +20,7 @@ export function exportOptions(options: OfficeOptions, pageRange: string | undefi
   return JSON.stringify(Object.fromEntries(properties));
 }
 
-/** Returns the properties that the options set by themselves. */
+/** Returns the export properties that individual options define. */
 function ownProperties(options: OfficeOptions): Record<string, string | number | boolean> {
   const given: Readonly<Record<string, unknown>> = options;
   const own = Object.entries(officeOptions).map(([key, option]) =>

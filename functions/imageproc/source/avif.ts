@@ -1,4 +1,4 @@
-/** Returns an AVIF sequence as a still image, its first one, because libvips reads only still images. */
+/** Converts an AVIF sequence to a still image of its first frame, because libvips reads only still images. */
 export function stillAvif(bytes: Buffer): Buffer {
   if (bytes.toString('latin1', 8, 12) !== 'avis') return bytes;
   const still = Buffer.from(bytes);

@@ -1,15 +1,16 @@
 import { ConversionError } from '../../shared/errors.ts';
+import { megabytes } from '../../shared/too-large.ts';
 
 /** Maximum bytes of an SVG after its entities are expanded. */
 const MAX_BYTES = 20_000_000;
 
 const DOCTYPE = /<!DOCTYPE\s+(?:\w+:)?svg\b[^[>]*\[/i;
-/** The declarations that drawing programs write. Their entities stand for names and styles. */
+/** Matches the declarations that drawing programs write. Their entities stand for names and styles. */
 const DECLARATION =
   /\s+|<!--[\s\S]*?-->|<!(?:ATTLIST|ELEMENT)\b[^>]*>|<!ENTITY\s+([\w:.-]+)\s+(?:"([^"&%<]*)"|'([^'&%<]*)')\s*>/y;
 
 /**
- * Replaces the entities that an SVG declares with their text, and removes the declarations, which drawing programs write.
+ * Replaces the entities that an SVG declares, as drawing programs do, with their text, and removes the declarations.
  * Entities that contain others can expand to gigabytes, and entities that refer to files are not allowed.
  * @throws ConversionError `UNSUPPORTED_SOURCE` for any other declaration.
  */
@@ -24,7 +25,7 @@ export function expandEntities(svg: Buffer): Buffer {
   let end = start;
   for (let found = DECLARATION.exec(text); found; found = DECLARATION.exec(text)) {
     const [, name, double, single] = found;
-    // The first declaration of a name is used.
+    // The first declaration of a name counts.
     if (name !== undefined && !entities.has(name)) entities.set(name, double ?? single ?? '');
     end = DECLARATION.lastIndex;
   }
@@ -38,7 +39,7 @@ export function expandEntities(svg: Buffer): Buffer {
   const expanded = drawing.replace(/&([\w:.-]+);/g, (whole, name: string) => {
     const value = entities.get(name) ?? whole;
     bytes += value.length - whole.length;
-    if (bytes > MAX_BYTES) throw unsupported(`expands to more than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw unsupported(`expands to more than ${megabytes(MAX_BYTES)}`);
     return value;
   });
   return Buffer.from(text.slice(0, head.index) + expanded, 'latin1');

@@ -10,7 +10,7 @@ import { type Item, readItems } from './read-items.ts';
 const COUNTER = { id: { S: 'audit' } };
 const idOf = (number: number) => `audit#${number}`;
 
-/** Keeps the audit log in the table of the keys. Entries are numbered, so that the newest are read without an index. */
+/** Keeps the audit log in the table of the keys. Entries are numbered, so the newest can be read without an index. */
 export function createDynamoAudit({ client, table }: { client: DynamoDBClient; table: string }): AuditLog {
   return {
     async append({ actor, action, subject, details, from }) {

@@ -18,7 +18,7 @@ type Item = Record<string, AttributeValue>;
 
 const PREFIX = 'failures#';
 
-/** Keeps failures in the table of the keys, in one item for each account: a list, newest first. */
+/** Keeps failures in the table of the keys, in one item per account: a list, newest first. */
 export function createDynamoFailures({ client, table }: { client: DynamoDBClient; table: string }): Failures {
   const at = (account: string) => ({ TableName: table, Key: { id: { S: PREFIX + account } } });
   return {
@@ -45,7 +45,7 @@ export function createDynamoFailures({ client, table }: { client: DynamoDBClient
         }),
       );
       const length = Attributes?.entries?.L?.length ?? 0;
-      // Rarely, because it is a further write. Entries that others add meanwhile move older ones back, so no newer one is removed.
+      // Trims only at twice the limit, to save writes. Concurrent inserts only shift older entries back.
       if (length < 2 * KEPT_FAILURES) return;
       const old = Array.from(
         { length: length - KEPT_FAILURES },

@@ -24,7 +24,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
   const at = (id: string) => ({ TableName: table, Key: { id: { S: id } } });
   const readItem = async (id: string): Promise<Item | undefined> => {
     const { Item: item } = await client.send(new GetItemCommand({ ...at(id), ConsistentRead: true }));
-    // The table contains limits and usage too.
+    // The table also contains limits and usage.
     return item?.hash && item;
   };
 
@@ -79,7 +79,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
       ...(tools && { tools: { S: tools.join(',') } }),
     };
     if (await readItem(keyIdOf(hash))) return undefined;
-    // First, so that whoever disables the account finds the key.
+    // Comes first, so that a concurrent disabling of the account finds the key.
     await join(account, keyIdOf(hash));
     try {
       await client.send(
@@ -99,7 +99,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     return { ...record, accountDisabled: true };
   };
 
-  /** Lists a key in the item of its account, which exists from then on. */
+  /** Adds a key to its account's item, which is created if necessary. */
   async function join(account: string, keyId: string): Promise<void> {
     await client.send(
       new UpdateItemCommand({
@@ -110,7 +110,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     );
   }
 
-  /** Whether an account was disabled before its new key existed. Afterwards, disabling it finds the key. */
+  /** Whether an account was disabled before its new key existed. If it is disabled later, that finds the key. */
   async function isAccountDisabled(account: string): Promise<boolean> {
     const read = new GetItemCommand({ ...at(accountItem(account)), ConsistentRead: true });
     return (await client.send(read)).Item?.disabled?.BOOL ?? false;
@@ -139,7 +139,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
       const item = await readItem(keyIdOf(hash));
       if (!item || !sameText(item.hash!.S!, hash)) return undefined;
       const record = recordOf(item);
-      // DynamoDB deletes expired items within days, not at once.
+      // DynamoDB deletes expired items within days, not immediately.
       if (!isValid(record) || record.kind) return undefined;
       await markUsed(record);
       return record;
@@ -160,7 +160,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
 
     async list() {
       const items = await list();
-      // Earlier versions listed no keys in the item of their account.
+      // Earlier versions did not list keys in the item of their account.
       const accounts = Map.groupBy(items, ({ account }) => account!.S!);
       for (const [account, own] of accounts) {
         const listed = new Set(await keyIdsOf(account));

@@ -5,10 +5,10 @@ export type Item = Record<string, AttributeValue>;
 
 /** Maximum number of items that DynamoDB returns in one batch. */
 const BATCH = 100;
-/** Milliseconds before a batch is requested again of which DynamoDB has left out a part. */
+/** Delay in milliseconds before the items that DynamoDB left out of a batch are requested again. */
 const [FIRST_PAUSE, MAX_PAUSE] = [50, 2000];
 
-/** Reads the items of a table that have some ids, in no order. Those that do not exist are left out. */
+/** Reads the items of a table that have the given IDs, in no particular order. Missing ones are left out. */
 export async function readItems(
   client: DynamoDBClient,
   table: string,
@@ -28,7 +28,7 @@ export async function readItems(
       const { Responses, UnprocessedKeys } = await client.send(request);
       items.push(...(Responses?.[table] ?? []));
       keys = UnprocessedKeys?.[table]?.Keys;
-      // DynamoDB was too busy for these. The SDK repeats only whole requests.
+      // DynamoDB was too busy for these. The SDK retries only whole requests.
       if (keys && keys.length > 0) await setTimeout(pause);
     }
     return items;

@@ -10,7 +10,10 @@ import type { Records } from '../records/records.ts';
 
 type Item = Record<string, AttributeValue>;
 
-/** Keeps records in the table of the keys. Its time to live is in seconds, and deletes expired items within days. */
+/**
+ * Keeps records in the table of the keys. Its time-to-live attribute is in seconds, and expired items are deleted
+ * within days.
+ */
 export function createDynamoRecords({ client, table }: { client: DynamoDBClient; table: string }): Records {
   const idOf = (name: string) => ({ id: { S: `site#${name}` } });
   const textOf = (item: Item | undefined) => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { CACHE_PREFIX, type CachedResult, type ResultCache } from '../result-cache.ts';
 
-/** Keeps results as small objects beside the files of results, and is deleted with them. */
+/** Keeps results as small objects beside the result files, with which they are deleted. */
 export function createS3Cache({ client, bucket }: { client: S3Client; bucket: string }): ResultCache {
   const at = (account: string, identity: string) => {
     const owner = createHash('sha256').update(account).digest('hex').slice(0, 32);
@@ -14,7 +14,7 @@ export function createS3Cache({ client, bucket }: { client: S3Client; bucket: st
         const { Body } = await client.send(new GetObjectCommand(at(account, identity)));
         return JSON.parse((await Body?.transformToString()) ?? '') as CachedResult;
       } catch (thrown) {
-        // Without permission to list the bucket, S3 returns 403 for what does not exist.
+        // Without permission to list the bucket, S3 returns 403 for missing objects.
         if (['NoSuchKey', 'AccessDenied'].includes((thrown as Error).name)) return undefined;
         throw thrown;
       }

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../router/http.ts';
 import { SESSION_LIFETIME } from './members.ts';
 
-/** The cookie of a session, whose name keeps other hosts from setting it if it is sent over TLS only. */
+/** Returns the cookie of a session. If it is sent over TLS only, its name keeps other hosts from setting it. */
 export function sessionCookie(base: string, session: string): string {
   const isSecure = base.startsWith('https:');
   const life = session === '' ? 0 : SESSION_LIFETIME / 1000;
@@ -9,7 +9,7 @@ export function sessionCookie(base: string, session: string): string {
   return `${cookieName(isSecure)}=${session}; ${attributes}`;
 }
 
-/** Reads the session that a request was sent with. */
+/** Reads the session of a request. */
 export function sessionIn({ header }: HttpRequest, base: string): string | undefined {
   const name = cookieName(base.startsWith('https:'));
   const pairs = (header('cookie') ?? '').split(';').map((pair) => pair.trim().split('='));

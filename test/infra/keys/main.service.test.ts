@@ -155,7 +155,7 @@ describe.each([
     expect(imported).not.toHaveProperty('apiKey');
     expect(await run('import', '--hash', hash, '--name', 'twice', ...store)).toMatchObject({
       code: 1,
-      stderr: `This key exists already: ${imported.id}.\n`,
+      stderr: `This key already exists: ${imported.id}.\n`,
     });
   });
 

@@ -24,7 +24,7 @@ export interface SharedService {
   readonly heartbeat: Heartbeat;
   /** Maximum resident MiB of the server's own process so far. */
   peakMemory(): number;
-  /** Milliseconds of CPU time that the server's main thread has used. */
+  /** CPU time of the server's main thread in milliseconds. */
   mainThreadTime(): number;
   /** MiB that the server's own heap holds without garbage. */
   heap(): Promise<number>;
@@ -47,7 +47,7 @@ export interface SharedServiceOptions {
 const MAIN = fileURLToPath(new URL('./server-main.ts', import.meta.url));
 const CONTROL = fileURLToPath(new URL('./control-main.ts', import.meta.url));
 const { NODE_OPTIONS } = await import(join(import.meta.dirname, '../../../infra/local/node-options.mjs'));
-/** Milliseconds for a stop. A service that was attacked may still have conversions in progress. */
+/** Timeout for a stop in milliseconds. A service that was attacked may still have conversions in progress. */
 const STOP_TIME = 20_000;
 /** Host name that resolves to the source of the heartbeat. */
 const HEARTBEAT_HOST = 'ok.example';

@@ -175,7 +175,7 @@ describe('geometry, size and pageList', () => {
 
     expect(read(resize, '8x6!')).toMatchObject({ width: 8, height: 6, exact: true });
     expect(() => read(resize, 'wide')).toThrow(
-      /^Parameter '-resize' must be a geometry like .*, got 'wide'\.$/,
+      /^Parameter '-resize' must be a geometry such as .*, got 'wide'\.$/,
     );
   });
 
@@ -217,7 +217,7 @@ describe('geometry, size and pageList', () => {
     '1234567',
     `${'1,'.repeat(500)}1`,
   ])('reject %j as a list of pages', (value) => {
-    expect(() => read(pages, value)).toThrow("Parameter '-pages' must be a list of pages like");
+    expect(() => read(pages, value)).toThrow("Parameter '-pages' must be a list of pages such as");
   });
 });
 
