@@ -16,11 +16,11 @@ const ROOT = join(import.meta.dirname, '..');
 const ENGINES = {
   chromium: ['chromium', /^@sparticuz\/chromium$/],
   libreoffice: ['libreoffice', /^libreoffice-core/],
-  // LibreOffice's own build of PDFium.
+  // Pattern for LibreOffice's own build of PDFium.
   pdfium: ['pdf', /^libreoffice-core/],
 } as const;
 
-/** Reads the versions of this source tree and of the engines, whose layers are in the folders that `folderOf` returns. */
+/** Reads the versions of this source tree and of the engines. `folderOf` returns the folder of a layer. */
 export function readVersion(folderOf: (layer: string) => string): Version {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const engines = Object.entries(ENGINES).map(([engine, [layer, name]]) => [
@@ -34,7 +34,7 @@ export function readVersion(folderOf: (layer: string) => string): Version {
   };
 }
 
-/** The version of the npm package, of which one machine has no layer. */
+/** Returns the version of sharp's npm package, for which one machine has no layer. */
 function sharpVersion(): string {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules/sharp/package.json'), 'utf8'));
   return version;
@@ -54,7 +54,7 @@ function readCommit(): string {
     return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
       cwd: ROOT,
       encoding: 'utf8',
-      // Not the API key, which may be in the environment.
+      // Leaves out the API key, which may be in the environment.
       env: { PATH: process.env.PATH, HOME: process.env.HOME },
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();

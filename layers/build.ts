@@ -28,5 +28,5 @@ for (const layer of LOCAL_LAYERS) {
     process.exit(1);
   }
 }
-// Everything that runs, for scanners that look for known vulnerabilities.
+// Lists everything that runs, for vulnerability scanners.
 await writeSbom(products, LOCAL_LAYERS, join(products, '../sbom.json'));

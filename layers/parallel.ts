@@ -1,4 +1,6 @@
-/** Runs `work` for every item, at most `width` at the same time, and returns the results in the order of the items. */
+/**
+ * Runs `work` for every item, at most `width` at the same time, and returns the results in the order of the items.
+ */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   width: number,

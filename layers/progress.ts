@@ -1,14 +1,16 @@
 import type { WriteStream } from 'node:tty';
 
-/** Shows what a build is doing. */
+/** Shows the progress of a build. */
 export interface Progress {
-  /** Names the current step. */
+  /** Shows the name of the current step. */
   step(text: string): void;
   /** Ends the line of the current step, if there is one. */
   end(): void;
 }
 
-/** Shows the steps of one build: on one line that is rewritten in a terminal, otherwise on a line each. */
+/**
+ * Shows the steps of a build. A terminal shows them on one line that is rewritten, other outputs on separate lines.
+ */
 export function createProgress(
   name: string,
   stream: Pick<WriteStream, 'write' | 'columns'> & { readonly isTTY?: boolean } = process.stdout,

@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A package as a layer's `manifest.json` lists it. */
+/** A package in a layer's `manifest.json`. */
 interface LayerPackage {
   readonly name: string;
   readonly version: string;
   readonly architecture: string;
-  /** Hexadecimal, of a Debian package. */
+  /** Hexadecimal hash of a Debian package. */
   readonly sha256?: string;
-  /** Subresource integrity, of an npm package. */
+  /** Subresource integrity of an npm package. */
   readonly integrity?: string;
   readonly licenses: readonly string[];
 }
@@ -26,8 +26,8 @@ interface LockedPackage {
 const ROOT = join(import.meta.dirname, '..');
 
 /**
- * Writes the CycloneDX list of all packages that run in production: those of the layers, and the npm packages
- * of the lock file.
+ * Writes the CycloneDX list of all packages that run in production: those of the layers, and the npm packages of the
+ * lock file.
  */
 export async function writeSbom(layers: string, names: readonly string[], into: string): Promise<void> {
   const { version } = await readJson<{ version: string }>(join(ROOT, 'package.json'));
@@ -49,13 +49,16 @@ export async function writeSbom(layers: string, names: readonly string[], into: 
     specVersion: '1.6',
     version: 1,
     metadata: { component: { type: 'application', name: 'docmill', version } },
-    // Different layers may have the same package.
+    // Several layers may contain the same package.
     components: [...new Map(components.map((each) => [each['bom-ref'], each])).values()],
   };
   await writeFile(into, `${JSON.stringify(document, undefined, 2)}\n`);
 }
 
-/** Whether npm installs a package where docmill runs. Its lock file has no hashes of some that it never downloaded. */
+/**
+ * Whether npm installs a package where docmill runs. The lock file lacks hashes of some packages that npm never
+ * downloaded.
+ */
 function canRun({ os, cpu, libc }: LockedPackage): boolean {
   const allows = (names: string | readonly string[] | undefined, ...own: readonly string[]) =>
     names === undefined || own.some((name) => [names].flat().includes(name));
@@ -73,7 +76,7 @@ function layerComponent(layer: string, one: LayerPackage) {
     version: one.version,
     purl,
     hashes: one.sha256 === undefined ? [] : [{ alg: 'SHA-256', content: one.sha256 }],
-    // Debian's short names are not all SPDX identifiers.
+    // Not all of Debian's short names are SPDX identifiers.
     licenses: one.licenses.map((name) => ({ license: { name } })),
     properties: [{ name: 'docmill:layer', value: layer }],
   };

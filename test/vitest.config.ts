@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { textSetting } from '../functions/shared/settings/environment.ts';
 import { resultsReporter } from './run/reporter.ts';
 import { RESULTS } from './run/results.ts';
@@ -10,6 +11,14 @@ const SUITES = {
   service: { include: ['test/**/*.service.test.ts'] },
   aws: { include: ['test/**/*.aws.test.ts'] },
 };
+
+/** Starts the file that takes longest first. Otherwise it would run alone at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => Number(!moduleId.endsWith('/security.service.test.ts'));
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
 
 export default defineConfig({
   test: {
@@ -24,6 +33,7 @@ export default defineConfig({
     expect: { poll: { timeout: 60_000 } },
     // Engines need a core each, so two test files at a time are enough for two cores.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: Object.entries(SUITES).map(([name, files]) => ({ extends: true, test: { name, ...files } })),
   },
 });

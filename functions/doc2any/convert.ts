@@ -14,8 +14,7 @@ import { defaultsOf } from '../shared/options/read-options.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
 
-const INLINED =
-  'LibreOffice does not finish the layout of the floating tables, so they are part of the text.';
+const INLINED = 'Floating tables were moved into the text because LibreOffice could not lay them out.';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
@@ -28,7 +27,7 @@ export function createEngine(
   const office = createOffice(dependencies);
   const qpdf = createQpdf(dependencies);
 
-  /** Converts the given pages or all of them once, and checks that the result has pages. */
+  /** Converts the given pages, or all of them, and checks that the result has pages. */
   async function toPdf(
     conversion: OfficeConversion,
     document: Document,
@@ -79,7 +78,7 @@ export function createEngine(
     return { outputs: [{ path: named === undefined ? path : join(directory, named) }] };
   }
 
-  /** Converts a document, and once more without floating tables if LibreOffice repeats its layout forever. */
+  /** Converts a document. If LibreOffice repeats its layout forever, tries once more without floating tables. */
   async function convert(conversion: OfficeConversion) {
     const document = await sources.prepare(conversion);
     try {
@@ -135,7 +134,7 @@ function isEndless(thrown: unknown): boolean {
   return thrown instanceof ConversionError && thrown.values?.seconds !== undefined;
 }
 
-/** Returns how the pages of the finished PDF are drawn: the caller's options where the PDF engine has them. */
+/** Returns how to draw the pages of the finished PDF, taking the caller's options where the PDF engine has them. */
 function drawingOptions(options: Doc2anyOptions): PdfOptions {
   const { firstPage, lastPage, pages, resolution, width, height, quality } = options;
   return {

@@ -26,7 +26,7 @@ const options = {
 
 export type Doc2anyOptions = ValuesOf<typeof options>;
 
-/** Office documents to PDF and images. The names are those of LibreOffice's PDF export. */
+/** Converts office documents. The option names are those of LibreOffice's PDF export. */
 export const doc2any = defineTool({
   name: 'doc2any',
   summary:

@@ -11,15 +11,15 @@ export type ClientDependencies = Pick<
   'temporary' | 'launcher' | 'size' | 'singleAccount' | 'observer'
 >;
 
-/** Milliseconds without progress after which a request fails. Waiting for a free worker does not count. */
+/** Timeouts in milliseconds for a request that makes no progress. Waiting for a free worker does not count. */
 export interface StallTimes {
-  /** Without any answer. */
+  /** Maximum time without any answer. */
   readonly stall: number;
-  /** Without another finished part, such as a page. */
+  /** Maximum time without another finished part, such as a page. */
   readonly page: number;
 }
 
-/** All that distinguishes an engine. */
+/** Everything that distinguishes one engine from another. */
 export interface EngineDescription
   extends Pick<WorkerPoolOptions, 'requests' | 'memory' | 'maxMemory' | 'messages' | 'cancellable'> {
   /** Called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
@@ -51,7 +51,7 @@ export function withoutObserver({ observer: _, ...others }: ScriptDependencies):
   return others;
 }
 
-/** Sends requests to an engine, whose workers start with the first one unless they are started ahead of it. */
+/** Sends requests to an engine. Its workers start on the first request unless they are warmed up. */
 export class EngineClient {
   readonly #description: EngineDescription;
   readonly #dependencies: ClientDependencies;

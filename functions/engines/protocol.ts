@@ -1,28 +1,31 @@
 /**
- * The protocol between the service and its engines. A worker reads requests from its standard input and writes answers to its
- * file descriptor 3, one JSON object per line, and handles one request at a time, unless it is one of `serveConcurrently`.
- * `layers/build/host/message.h` is its side in C, and `worker/serve.ts` in TypeScript.
+ * The protocol between the service and its engines. A worker reads requests from its standard input and writes
+ * answers to file descriptor 3, one JSON object per line. It handles one request at a time, unless it uses
+ * `serveConcurrently`. The C side is in `layers/build/host/message.h`, the TypeScript side in `worker/serve.ts`.
  */
 
-/** One task for an engine. Files are named relative to the directory of the conversion, also in the arguments. */
+/**
+ * One task for an engine. All file names, including those in the arguments, are relative to the conversion's
+ * directory.
+ */
 export interface Work {
   readonly operation: string;
   readonly arguments: object;
-  /** Files that the worker may read. It sees no others. */
+  /** Files that the worker may read. It cannot see any others. */
   readonly inputs?: readonly string[];
-  /** Files that the worker may create, or `.` for any files directly in the directory. The service takes no others. */
+  /** Files that the worker may create, or `.` for any files directly in the directory. Others are not collected. */
   readonly outputs?: '.' | readonly string[];
 }
 
-/** The work as a worker gets it. */
+/** The work as it is sent to a worker. */
 export interface Request extends Work {
-  /** Repeated by each of its answers. */
+  /** Request ID, repeated in each answer. */
   readonly id: number;
   /** Folder with the inputs, under the same names, and for the outputs. The worker makes it its working directory. */
   readonly directory: string;
 }
 
-/** Asks a worker that can end a request early to do so. It answers that request as usual. */
+/** Asks a worker that can cancel requests to end one early. It answers that request as usual. */
 export interface Cancel {
   readonly cancel: number;
 }
@@ -33,17 +36,17 @@ export interface FinishedFile {
   readonly [fact: string]: unknown;
 }
 
-/** An error as a code and the values that its message contains. */
+/** An error as a code and the values for its message. */
 export interface ErrorAnswer {
   readonly code: string;
   readonly values?: Readonly<Record<string, string | number>>;
-  /** Only from workers in TypeScript. The others leave the sentence to the service; see `ErrorMessages`. */
+  /** Sent only by workers in TypeScript. For the others, the service adds the message; see `ErrorMessages`. */
   readonly message?: string;
   /** Only for the log. */
   readonly cause?: string;
 }
 
-/** The worker makes progress. */
+/** The worker is making progress. */
 interface Heartbeat {
   /** Number of finished parts, such as pages. */
   readonly heartbeat: number;
@@ -73,18 +76,18 @@ interface Unusable {
 
 export type Answer = { readonly id: number } & (Heartbeat | Output | Result | Failure | Unusable);
 
-/** Precedes all answers: the worker is ready for requests, or tells why its engine does not start. */
+/** First message of a worker: it is ready, or why its engine does not start. */
 export type Start = { readonly ready: true; readonly unsandboxed?: string } | { readonly unstarted: string };
 
-/** The sentences of an engine's errors by code. */
+/** Messages of an engine's errors, by code. */
 export type ErrorMessages = Readonly<
   Record<string, (values: Readonly<Record<string, string | number>>) => string>
 >;
 
-/** Is told about the progress of a request. */
+/** Callbacks for the progress of a request. */
 export interface Progress {
-  /** Called with the number of finished parts; it can be the same as before. */
+  /** Called with the number of finished parts, which may be the same as before. */
   readonly onHeartbeat?: ((done: number) => void) | undefined;
-  /** Called with each finished file. It is in the conversion's directory by then. */
+  /** Called with each finished file, which is in the conversion's directory by then. */
   readonly onOutput?: ((file: FinishedFile) => void) | undefined;
 }

@@ -47,8 +47,8 @@ export async function capture(
 }
 
 /**
- * Returns the height of a tile in CSS pixels: a whole number of them and, if there is one, of pixels of the image, so that no row is
- * repeated or missing.
+ * Returns the height of a tile in CSS pixels. It is a whole number and, where possible, also a whole number of image
+ * pixels, so that no row is repeated or missing.
  */
 function tileHeight(zoom: number): number {
   const tallest = Math.max(1, Math.floor(TILE / zoom));

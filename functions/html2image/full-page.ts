@@ -7,7 +7,7 @@ import { readMetrics } from '../engines/chromium/page/wait/metrics.ts';
 import { passTime } from '../engines/chromium/page/wait/virtual-time.ts';
 import { compareGenerated, extendGenerated, findGenerated } from './generated-content.ts';
 
-/** CSS pixels; a hostile page may claim any height. */
+/** Maximum height in CSS pixels. A hostile page may claim any height. */
 const TALLEST = 100_000_000;
 const WIDEST = 16_384;
 
@@ -21,9 +21,12 @@ const CONTENT_WIDTH = `() => {
   return cut ? 1 : root.scrollWidth;
 }`;
 
-/** CSS pixels by which the window grows to show what moves with its bottom. */
+/** CSS pixels by which the window grows to reveal elements that move with its bottom edge. */
 const PROBE = 100;
-/** Milliseconds on the page's clock in which its scripts react to that. Many wait until the size has not changed for a while. */
+/**
+ * How long scripts may react to the new size, in milliseconds on the page's clock. Many wait until it has not changed
+ * for a while.
+ */
 const REACTION_TIME = 500;
 
 /** Returns the top of each element in the window, then the height of each. */
@@ -32,7 +35,7 @@ const PLACES = `(...elements) => {
   return [...boxes.map(({ top }) => top), ...boxes.map(({ height }) => height)];
 }`;
 
-/** Moves fixed elements down by a distance. Sticky ones return to where they are without scrolling. */
+/** Moves fixed elements down by a distance. Sticky ones return to their position without scrolling. */
 const LOWER = `(distance, ...elements) => {
   for (const element of elements) {
     const { position, top } = getComputedStyle(element);
@@ -44,8 +47,8 @@ const LOWER = `(distance, ...elements) => {
 }`;
 
 /**
- * Makes fixed elements taller by a distance. What they contain stays where it is in the window: a color also covers their border,
- * only an image needs the padding. Frames keep their window.
+ * Makes fixed elements taller by a distance. Their content keeps its position in the window: a color also covers the
+ * border, and only an image needs the padding. Frames keep their window.
  */
 const STRETCH = `(distance, ...elements) => {
   for (const element of elements) {
@@ -71,8 +74,8 @@ export async function contentWidth(session: Session): Promise<number> {
 }
 
 /**
- * Returns the height of the whole page in CSS pixels, after what sticks to the bottom of the window has moved to the bottom of
- * the page, and what covers the window has grown to cover the page.
+ * Returns the height of the whole page in CSS pixels. Elements that stick to the bottom of the window are moved to
+ * the bottom of the page first, and elements that cover the window are stretched to cover the page.
  */
 export async function layOutFullPage(session: Session, window: Viewport): Promise<number> {
   const height = pageNumber(await evaluate(session, CONTENT_HEIGHT, false), { min: 1, max: TALLEST });
@@ -80,17 +83,18 @@ export async function layOutFullPage(session: Session, window: Viewport): Promis
   const elements = await findPositioned(session);
   const places = await readPlaces(session, elements);
   const hasGenerated = await findGenerated(session);
-  // Nothing of the page notices the other size unless something may depend on it.
+  // The page is not resized unless something may depend on the size.
   if (!hasGenerated && !places.some(({ top, bottom }) => top > 0 || bottom >= window.height)) return height;
   const { script } = await readMetrics(session);
   await setViewport(session, { ...window, height: window.height + PROBE });
   const lower = await readPlaces(session, elements);
   await compareGenerated(session);
   await setViewport(session, window);
-  // While a size is not drawn yet, Chromium draws a page that moves without waiting for what the next size adds.
+  // Until the size has been drawn, Chromium draws a moving page without waiting for the content that the next size
+  // adds.
   await session.frames.step(true);
   if ((await readMetrics(session)).script !== script) await passTime(session, REACTION_TIME);
-  /** Elements whose edges have moved with the bottom of the window, or not. */
+  /** Returns the elements whose edges did, or did not, move with the bottom of the window. */
   const moving = (edges: { readonly top: boolean; readonly bottom: boolean }) =>
     elements.filter((_, index) =>
       (['top', 'bottom'] as const).every((edge) => {
@@ -107,7 +111,7 @@ export async function layOutFullPage(session: Session, window: Viewport): Promis
 
 type Argument = Protocol.Runtime.CallArgument;
 
-/** Finds elements that are fixed or sticky, in shadow trees too. */
+/** Finds fixed and sticky elements, including those in shadow trees. */
 async function findPositioned({ protocol, world }: Session): Promise<readonly Argument[]> {
   const { root } = await protocol.send('DOM.getDocument', { depth: 0 });
   const { nodeIds } = await protocol.send('DOM.getNodesForSubtreeByStyle', {

@@ -46,17 +46,20 @@ const RULES = `(distance, probe) => {
   }).join('');
 }`;
 
-/** Remembers where `::before` and `::after` are that are fixed, which are not elements. Returns whether there are any. */
+/** Records the positions of fixed `::before` and `::after`. Returns whether there are any. */
 export async function findGenerated(session: Session): Promise<boolean> {
   return (await evaluate(session, FIND)) === true;
 }
 
-/** Compares their places with those in a window of another height. */
+/** Compares the recorded positions with those in a window of another height. */
 export async function compareGenerated(session: Session): Promise<void> {
   await evaluate(session, COMPARE);
 }
 
-/** Lowers or stretches by `distance` CSS pixels those that have followed the bottom of the window when it moved by `probe`. */
+/**
+ * Moves or stretches those that followed the window's bottom edge by `distance` CSS pixels, when the window grew by
+ * `probe`.
+ */
 export async function extendGenerated(session: Session, distance: number, probe: number): Promise<void> {
   await addStyleSheet(session, String(await evaluate(session, RULES, distance, probe)));
 }

@@ -10,11 +10,11 @@ import { capture } from './capture.ts';
 import { contentWidth, layOutFullPage } from './full-page.ts';
 import { type Html2imageOptions, type ImageFormat, USUAL_WIDTH } from './tool.ts';
 
-/** CSS pixels of the window while a page of unknown height loads. */
+/** Height of the window in CSS pixels while a page of unknown height loads. */
 const WINDOW_HEIGHT = 768;
-/** CSS pixels; a hostile page may claim any position. */
+/** Maximum position in CSS pixels. A hostile page may claim any. */
 const FARTHEST = 100_000_000;
-/** Maximum height of the window in CSS pixels. What is below it is captured beyond the window. */
+/** Maximum height of the window in CSS pixels. Anything below it is captured beyond the window. */
 const TALLEST_WINDOW = 8192;
 
 /** Visits a page and takes a screenshot of it. */
@@ -53,7 +53,7 @@ function isFullPage({ height, selector, fullPage }: Html2imageOptions): boolean 
   return selector === undefined && (height === undefined || fullPage);
 }
 
-/** The area of the element, the window or the whole page, in CSS pixels of the page. */
+/** Returns the area of the element, the window or the whole page, in CSS pixels of the page. */
 async function wantedArea(
   session: Session,
   options: Html2imageOptions,
@@ -63,7 +63,7 @@ async function wantedArea(
   const { selector } = options;
   if (selector !== undefined) return elementArea(session, selector, scale);
   if (!isFullPage(options)) return { x: 0, y: 0, width, height: options.height ?? height };
-  // Content that overflows by a percentage stays wider than a window that was widened for it.
+  // Content that overflows by a percentage stays wider than a window that was widened to fit it.
   const [content, tall] = await Promise.all([
     widens ? contentWidth(session) : width,
     layOutFullPage(session, window),

@@ -86,7 +86,7 @@ const html2imageOptions = {
 
 export type Html2imageOptions = ValuesOf<typeof html2imageOptions>;
 
-/** Web pages to images. The names are those of wkhtmltoimage. */
+/** Converts web pages to images. The option names are those of wkhtmltoimage. */
 export const html2image = defineTool({
   name: 'html2image',
   summary: 'Converts web pages to images.',
@@ -106,7 +106,7 @@ export const html2image = defineTool({
         { parameter: '--transparent' },
       );
     }
-    // Otherwise the width of the image is that of an element, or of content that is not loaded yet.
+    // Otherwise the width of the image is that of an element, or of content that has not loaded yet.
     if (selector === undefined && width !== undefined && !smartWidth && !device && cropLeft >= width * zoom) {
       const message = `Parameter '--crop-x' must be less than the width of the image, ${Math.round(width * zoom)} pixels.`;
       yield new ConversionError('BAD_PARAMETER', message, { parameter: '--crop-x' });

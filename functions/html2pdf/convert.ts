@@ -18,7 +18,7 @@ export function createEngine(
   const pages = createPages<Html2pdfOptions>(dependencies, engineScript);
   const qpdf = createQpdf(dependencies);
 
-  /** Prints the page that the option `--cover` names. */
+  /** Prints the page named by `--cover`. */
   async function printCover(conversion: Conversion<Html2pdfOptions, URL>, cover: string) {
     const source = new URL(cover);
     const directory = join(conversion.directory, 'cover');
@@ -26,7 +26,7 @@ export function createEngine(
     const options = coverOptions(conversion.options, conversion.source, source);
     const { files: _, ...others } = conversion;
     const printed = await pages.run({ ...others, source, options, directory });
-    // Only files in the conversion's own directory are given to qpdf.
+    // qpdf gets only files in the conversion's own directory.
     const path = join(conversion.directory, 'cover.pdf');
     await rename(printed.path, path);
     return { ...printed, path };

@@ -5,7 +5,7 @@ import type { Html2pdfOptions } from './options.ts';
 /** JPEG quality of `--lowquality`. */
 const LOW_QUALITY = 40;
 
-/** Returns what must be changed in the PDF that Chromium wrote, or `undefined` if nothing. */
+/** Returns the changes to the PDF that Chromium wrote, or `undefined` if there are none. */
 export function editOf(options: Html2pdfOptions): Omit<Edit, 'source' | 'target'> | undefined {
   const { metadata, pdfVersion, imageQuality, lowQuality } = options;
   const encrypt = encryptionOf(options, permissionsOf(options));
@@ -21,7 +21,7 @@ export function editOf(options: Html2pdfOptions): Omit<Edit, 'source' | 'target'
   return Object.keys(edit).length === 0 ? undefined : edit;
 }
 
-/** Returns the permissions of `--permissions`, or `undefined` for those of the single options. */
+/** Returns the permissions of `--permissions`, or `undefined` if the individual options decide. */
 function permissionsOf({ permissions }: Html2pdfOptions): Required<Permissions> | undefined {
   if (!permissions) return undefined;
   const has = (word: (typeof permissions)[number]) => permissions.includes(word);

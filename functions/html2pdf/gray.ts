@@ -3,8 +3,8 @@ import { ConversionError } from '../shared/errors.ts';
 import { readWrittenPdf } from './written-pdf.ts';
 
 /**
- * Converts a PDF that Chromium has written to grayscale. Each page ends with a white rectangle that is blended in by
- * color: it takes hue and saturation from white, which has none, and keeps the luminosity. Text stays text.
+ * Converts a PDF that Chromium has written to grayscale. Each page ends with a white rectangle in blend mode Color,
+ * which takes hue and saturation from white (none) and keeps the luminosity. Text stays text.
  */
 export async function makeGray(path: string): Promise<void> {
   await writeOutput(path, addGray(await readOutput(path)));

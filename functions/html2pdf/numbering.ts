@@ -2,13 +2,13 @@ import { evaluate } from '../engines/chromium/page/evaluate.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
 import type { Bookmark } from './written-pdf.ts';
 
-/** Text of each class of a header or footer on one page. */
+/** The text of each class of a header or footer on one page. */
 export type Values = Readonly<
   Record<'pageNumber' | 'totalPages' | 'title' | 'url' | 'date' | 'section' | 'subsection', string>
 >;
 
 /**
- * Returns the names of the section and the subsection of a page: the first that starts on it, or else the one that
+ * Returns the names of a page's section and subsection: the first that starts on the page, or else the one that
  * continues on it.
  */
 export function sectionsOf(
@@ -40,7 +40,7 @@ const FILL = `(json) => {
   });
 }`;
 
-/** Replaces the page with one that only has its headers and footers. Nothing in it runs or is loaded. */
+/** Replaces the page with one that contains only its headers and footers. Nothing in it runs or loads. */
 export async function showRunningTexts(
   session: Session,
   { templates, pages }: { readonly templates: string; readonly pages: readonly Values[] },

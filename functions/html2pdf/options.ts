@@ -22,7 +22,7 @@ import {
 import { defaultsOf } from '../shared/options/read-options.ts';
 import { PAPER_NAMES } from './paper/sizes.ts';
 
-/** Millimeters of a side of paper. PDF readers support at most 200 inches. */
+/** Bounds of a paper side in millimeters. PDF readers support at most 200 inches. */
 const SIDE = { min: 10, max: 5080 } as const;
 
 const margin = (names: readonly string[], side: string) =>
@@ -42,7 +42,7 @@ const pageHeight = option(
 const words = (name: string, place: string) =>
   text(name, {
     max: 500,
-    description: `Print this text ${place}. Placeholders in any case: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
+    description: `Print this text ${place}. Case-insensitive placeholders: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
   });
 
 const line = (name: string, off: string, place: string) =>
@@ -69,7 +69,7 @@ const spacing = (name: string, parts: readonly string[], what: string) =>
     description: `Leave this distance between ${what}, in millimeters`,
   });
 
-/** Rejects other URLs, which would be printed as text. */
+/** Reads HTML. Rejects URLs that are not http or https, because they would be printed as text. */
 function markup(value: string): string | undefined {
   if (/^\s*(https?:\/\/|[a-z][a-z\d+.-]*:\S+\s*$)/i.test(value)) return readUrl(value.trim());
   return value.length >= 1 && value.length <= 100_000 ? value : undefined;
@@ -77,7 +77,7 @@ function markup(value: string): string | undefined {
 
 const html = (name: string, place: string) =>
   option(name, 'HTML, or an http or https URL', markup, {
-    description: `Print this HTML, or that of this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
+    description: `Print this HTML, or the HTML at this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
   });
 
 /** Reads `name,value` or `name:value`. */
@@ -109,7 +109,7 @@ const HEADER = ['headerLeft', 'headerCenter', 'headerRight', 'defaultHeader'];
 const FOOTER = ['footerLeft', 'footerCenter', 'footerRight'];
 const RUNNING = [...HEADER, 'headerHtml', ...FOOTER, 'footerHtml'];
 
-/** Options that the cover shares with the page. */
+/** Options that a cover shares with the page. */
 const sharedOptions = {
   ...category('Paper', {
     pageSize: choice(['-s', '--page-size'], PAPER_NAMES, {
@@ -121,7 +121,7 @@ const sharedOptions = {
     }),
     pageHeight,
     orientation: choice(['-O', '--orientation'], ['Portrait', 'Landscape'], {
-      description: "Turn the paper. By default, as in the page's `@page` rule, or Portrait",
+      description: "Set the orientation of the paper. By default, as in the page's `@page` rule, or Portrait",
     }),
     preferCssPageSize: flag('--prefer-css-page-size', {
       default: true,
@@ -185,7 +185,7 @@ const sharedOptions = {
   }),
 } as const;
 
-/** Options of the document as a whole. A cover has none of them. */
+/** Options of the document as a whole, none of which apply to a cover. */
 const documentOptions = {
   ...category('Headers and footers', {
     defaultHeader: flag('--default-header', {
@@ -227,7 +227,7 @@ const documentOptions = {
     pageRanges: pageList('--page-ranges', { description: 'Keep only these pages of the PDF' }),
     ...pageRangeOptions,
     cover: url(['--cover', 'cover'], {
-      description: 'Print the page of this URL before all others, without header, footer and page number',
+      description: 'Print the page at this URL before all others, without header, footer and page number',
     }),
   }),
   ...category('Table of contents', {
@@ -270,7 +270,7 @@ const documentOptions = {
       min: 1,
       max: 100,
       description:
-        'Recompress images that are not JPEG yet as JPEG with this quality, if that makes them smaller. By default, images are not recompressed',
+        'Recompress images that are not JPEGs as JPEG with this quality, if that makes them smaller. By default, images are not recompressed',
     }),
     lowQuality: flag('--lowquality', { description: 'Same as `--image-quality=40`' }),
   }),
@@ -288,7 +288,7 @@ export const html2pdfOptions = { ...sharedOptions, ...documentOptions } as const
 
 export type Html2pdfOptions = ValuesOf<typeof html2pdfOptions>;
 
-/** Returns the options for the cover: those that it shares with the page, and the defaults of all others. */
+/** Returns the options for a cover: those that it shares with the page, and defaults for all others. */
 export function coverOptions(options: Html2pdfOptions, page: URL, cover: URL): Html2pdfOptions {
   return {
     ...options,

@@ -2,7 +2,7 @@ import { ConversionError } from '../shared/errors.ts';
 import type { PageRange } from '../shared/options/option.ts';
 import type { Html2pdfOptions } from './options.ts';
 
-/** Returns the pages to keep, or `undefined` for all. */
+/** Returns the pages to keep, or `undefined` for all pages. */
 export function keptPages({
   pageRanges,
   firstPage,

@@ -28,20 +28,23 @@ import { hasSections, runningTextOf, template, withDefaultHeader } from './runni
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
 const INCH = 25.4;
-/** Chromium shrinks content that is wider than the paper to two thirds at most, and so does wkhtmltopdf. */
+/** Minimum factor by which Chromium and wkhtmltopdf shrink content that is wider than the paper. */
 const SMALLEST_SHRINK = 2 / 3;
-/** Pixels; a hostile page may claim any height. */
+/** Maximum height in pixels. A hostile page may claim any height. */
 const TALLEST = 100_000_000;
-/** PDF readers support at most 200 inches. */
+/** Maximum page height in millimeters. PDF readers support at most 200 inches. */
 const LONGEST = 200 * INCH;
 
-/** Paper as tall as the content depends on all of this. */
+/** Fixes everything that the height of a page as tall as its content depends on. */
 const FIXED = { size: true, top: true, right: true, bottom: true, left: true };
-/** Repeats table headers and footers on every page, as the browser's own style sheet does for print but not for screen. */
+/**
+ * Repeats table headers and footers on every page, as the browser's own style sheet does for print but not for
+ * screen.
+ */
 const REPEATED = '@layer { thead, tfoot { break-inside: avoid } }';
 /** Keeps Chromium from shrinking the page if anything overflows. */
 const UNSHRUNK = 'html, body { overflow-x: clip !important }';
-/** Keeps a page as tall as the content from being divided. */
+/** Keeps a page that is as tall as its content from being divided. */
 const UNBROKEN =
   '*, ::before, ::after { break-before: auto !important; break-after: auto !important; page: auto !important }';
 
@@ -85,7 +88,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, { folde
   ];
   const hasRunning = header !== undefined || footer !== undefined;
   const named = hasSections(header) || hasSections(footer);
-  // Chromium counts from 1 and has no sections.
+  // Chromium counts pages from 1 and has no sections.
   const isNumbered = hasRunning && (pageOffset !== 0 || named);
   const settings = {
     ...printSettings(options, paper),
@@ -106,10 +109,10 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, { folde
   }
   const kept = keptPages(options);
   const pageCount = await print(session, settings, output);
-  // Pages counted from the end, or past it, are only known after everything has been printed once.
+  // Page numbers counted from the end, or past it, are only known after everything has been printed once.
   const ranges = kept && chromiumRanges(kept, pageCount);
   if (ranges) await print(session, { ...settings, pageRanges: ranges }, output);
-  // Before the update of the file that makes it gray.
+  // Must precede the file update that makes the PDF gray.
   if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColors(path);
   if (options.grayscale) await makeGray(path);
   if (!isNumbered) return { settled, pageCount };
@@ -154,7 +157,7 @@ function printSettings(options: Html2pdfOptions, paper: Paper): Protocol.Page.Pr
     marginBottom: bottom / INCH,
     marginLeft: left / INCH,
     marginRight: right / INCH,
-    // The caller's values become a rule of the page that overrides all others.
+    // Makes Chromium use the caller's values, which are a CSS rule that overrides all others.
     preferCSSPageSize: true,
     printBackground: options.background,
     generateDocumentOutline: options.outline,
@@ -168,7 +171,7 @@ interface Paper extends Layout {
 
 const SCROLL_WIDTH = '() => document.documentElement?.scrollWidth ?? 1';
 
-/** For `auto`: as tall as the content when it is laid out as wide as the paper. */
+/** Returns the height for `auto`: that of the content when it is laid out as wide as the paper. */
 async function autoHeight(
   session: Session,
   layout: Layout,
@@ -186,12 +189,12 @@ async function autoHeight(
   await setViewport(session, narrow);
   await pinToWindow(session, narrow);
   const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT, true), { min: 1, max: TALLEST });
-  // One pixel more, because a fraction of a pixel would start a second page.
+  // One pixel is added, because a fraction of a pixel would start a second page.
   const tall = (pixels + 1) * PIXEL * shrunk + top + bottom;
   if (tall <= LONGEST) return { ...layout, height: tall, scale: shrunk };
   throw new ConversionError(
     'RESULT_TOO_LARGE',
-    `A PDF page must be at most ${LONGEST} mm tall, but the content needs ${Math.ceil(tall)} mm.`,
+    `The content needs ${Math.ceil(tall)} mm, but --page-height=auto allows at most ${LONGEST} mm.`,
   );
 }
 

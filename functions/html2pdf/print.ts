@@ -3,7 +3,7 @@ import { openOutput } from '../engines/chromium/output.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
 import { unblock } from '../engines/chromium/page/wait/virtual-time.ts';
 import { countPages } from '../engines/pdf/page-count.ts';
-import { ConversionError } from '../shared/errors.ts';
+import { ConversionError, megabytes } from '../shared/errors.ts';
 import type { ConversionLimits } from '../shared/tool.ts';
 
 const CHUNK = 1 << 20;
@@ -19,7 +19,7 @@ export async function print(
 ): Promise<number> {
   const { protocol } = session;
   const printing = protocol.send('Page.printToPDF', { ...settings, transferMode: 'ReturnAsStream' });
-  // A page that had lazy images is printed by a task that runs later.
+  // A page that had lazy images is printed in a later task.
   const { stream } = await unblock(session, printing);
   const file = await openOutput(path);
   try {
@@ -27,7 +27,7 @@ export async function print(
       const chunk = await protocol.send('IO.read', { handle: stream!, size: CHUNK });
       const data = Buffer.from(chunk.data, chunk.base64Encoded ? 'base64' : 'utf8');
       bytes += data.length;
-      if (bytes > limits.resultBytes) throw tooLarge(`${limits.resultBytes} bytes`);
+      if (bytes > limits.resultBytes) throw tooLarge(megabytes(limits.resultBytes));
       await file.write(data);
       eof = chunk.eof;
     }
@@ -42,5 +42,5 @@ export async function print(
 }
 
 export function tooLarge(bound: string): ConversionError {
-  return new ConversionError('RESULT_TOO_LARGE', `The PDF is too large. The maximum is ${bound}.`);
+  return new ConversionError('RESULT_TOO_LARGE', `The PDF exceeds the limit of ${bound}.`);
 }

@@ -1,6 +1,6 @@
 import type { Html2pdfOptions } from './options.ts';
 
-/** Header or footer of every page: HTML, or three texts and a line. */
+/** The header or footer of every page: HTML, or three texts and a line. */
 export interface RunningText {
   readonly html: string | undefined;
   readonly texts: readonly [left: string, center: string, right: string];
@@ -10,15 +10,15 @@ export interface RunningText {
   readonly spacing: number;
 }
 
-/** Values of a template's placeholders, except the numbers of pages. */
+/** Values for a template's placeholders, except page numbers. */
 export interface Facts {
   readonly url: string;
   readonly now: Date;
   readonly locale: string;
   readonly timezone: string;
-  /** Added to all page numbers. */
+  /** Number added to all page numbers. */
   readonly pageOffset?: number;
-  /** Placeholders of the caller. */
+  /** Placeholders that the caller defined. */
   readonly replacements: ReadonlyArray<{ readonly name: string; readonly value: string }>;
 }
 
@@ -28,7 +28,7 @@ type Texts = Readonly<Partial<Record<'headerHtml' | 'footerHtml', string>>>;
 /** Top margin in millimeters that the default header needs. */
 const HEADER_MARGIN = 20;
 
-/** Returns the options with what `--default-header` stands for in wkhtmltopdf. Other options override it. */
+/** Replaces `--default-header` by the options that it stands for in wkhtmltopdf. Other options override them. */
 export function withDefaultHeader(options: Html2pdfOptions): Html2pdfOptions {
   if (!options.defaultHeader) return options;
   const { headerLeft = '[webpage]', headerRight = '[page]/[topage]', marginTop = HEADER_MARGIN } = options;
@@ -53,7 +53,7 @@ export function runningTextOf(edge: Edge, options: Html2pdfOptions, texts: Texts
   };
 }
 
-/** Whether it contains the names of sections, which Chromium does not know. */
+/** Whether the text contains section names, which Chromium does not support. */
 export function hasSections(running: RunningText | undefined): boolean {
   if (!running) return false;
   const { html, texts } = running;
@@ -62,7 +62,7 @@ export function hasSections(running: RunningText | undefined): boolean {
     : /\bclass\s*=[^>]*\b(sub)?section\b/i.test(html);
 }
 
-/** Where templates go: the size of the paper and its margins in millimeters. */
+/** Position of templates: the size of the paper and its margins in millimeters. */
 export interface Place {
   readonly height: number;
   readonly top: number;
@@ -71,7 +71,7 @@ export interface Place {
   readonly right: number;
 }
 
-/** Returns the template that Chromium prints into a margin, which is empty if there is nothing to print. */
+/** Returns the template that Chromium prints into a margin. Empty if there is nothing to print. */
 export function template(
   running: RunningText | undefined,
   edge: Edge,
@@ -89,12 +89,12 @@ export function template(
     const style = `flex:${text === '' ? 0 : 1} 1 0;min-width:0;text-align:${align};white-space:pre-wrap;overflow-wrap:anywhere`;
     return `<div style="${style}">${fill(text, facts)}</div>`;
   });
-  // Texts on both sides keep the middle one centered.
+  // Texts on both sides keep the middle text centered.
   const isCentered = texts[1] !== '';
   const style = [
-    // Chromium would place both at the paper's edges, but they belong next to the content.
+    // By default, Chromium places both at the paper's edges, but they belong next to the content.
     `position:absolute;${inner}:${distance}mm;left:${left}mm;right:${right}mm`,
-    // As tall as one line, so that the next ones of a long text do not move the others.
+    // The height is one line, so that a text that wraps does not move the others.
     `display:flex;gap:2mm;height:1lh;line-height:normal;font-family:${escapeHtml(JSON.stringify(fontName))};font-size:${fontSize}pt`,
     `padding-${inner}:0.5mm`,
     line ? `border-${inner}:0.3mm solid black` : '',
@@ -103,7 +103,7 @@ export function template(
   return `<div style="${style.join(';')}">${row.join('')}</div>`;
 }
 
-/** Classes that scripts in wkhtmltopdf headers fill in, and those that Chromium fills in itself. */
+/** Classes that scripts in wkhtmltopdf headers fill in, and the ones that Chromium fills in itself. */
 const CLASSES: Readonly<Record<string, string>> = {
   page: 'pageNumber',
   topage: 'totalPages',
@@ -129,7 +129,7 @@ function htmlTemplate(html: string, edge: Edge, place: Place): string {
   return `<div style="${style.join(';')}">${classes}</div>`;
 }
 
-/** Fills in wkhtmltopdf's placeholders. Those that change from page to page are left to Chromium. */
+/** Fills in wkhtmltopdf's placeholders. Those that differ from page to page are left to Chromium. */
 function fill(text: string, { url, now, locale, timezone, replacements, pageOffset = 0 }: Facts): string {
   const timeZone = timezone;
   const values: Readonly<Record<string, string>> = {
@@ -149,7 +149,7 @@ function fill(text: string, { url, now, locale, timezone, replacements, pageOffs
     time: now.toLocaleTimeString('sv', { timeZone }),
     ...Object.fromEntries(replacements.map(({ name, value }) => [name.toLowerCase(), escapeHtml(value)])),
   };
-  // As in wkhtmltopdf, whose users write `[toPage]` and `[topage]`, case does not matter.
+  // Case-insensitive as in wkhtmltopdf, because users write both `[toPage]` and `[topage]`.
   return escapeHtml(text).replace(/\[([\w-]+)\]/g, (all, name: string) =>
     Object.hasOwn(values, name.toLowerCase()) ? values[name.toLowerCase()]! : all,
   );

@@ -12,7 +12,7 @@ const IGNORED: readonly string[] = (
   '--toc-level-indentation --toc-text-size-shrink'
 ).split(' ');
 
-/** Web pages to PDF. Names and defaults are those of wkhtmltopdf. */
+/** Converts web pages to PDF. The names and defaults of options are those of wkhtmltopdf. */
 export const html2pdf = defineTool({
   name: 'html2pdf',
   summary: 'Converts web pages to PDF.',

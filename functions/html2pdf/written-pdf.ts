@@ -1,15 +1,15 @@
 /** A PDF as Chromium writes it: one cross-reference table, and uncompressed dictionaries. */
 export interface WrittenPdf {
-  /** Returns the text of an object without its number. Empty if there is none. */
+  /** Returns the text of an object without its number, or an empty string if there is none. */
   object(number: number): string;
   /** Offsets of the objects, by number. */
   readonly offsets: ReadonlyArray<number | undefined>;
-  /** Offset of the table. */
+  /** Offset of the cross-reference table. */
   readonly start: number;
   readonly trailer: string;
 }
 
-/** Reads the table of a PDF, or returns `undefined` if Chromium has not written it. */
+/** Reads the cross-reference table of a PDF. Returns `undefined` if Chromium did not write the PDF. */
 export function readWrittenPdf(pdf: Buffer): WrittenPdf | undefined {
   const end = pdf.toString('latin1', Math.max(0, pdf.length - 1000));
   const start = Number(/startxref\s+(\d+)\s+%%EOF\s*$/.exec(end)?.[1]);
@@ -32,7 +32,7 @@ export function readWrittenPdf(pdf: Buffer): WrittenPdf | undefined {
 /** A heading that has a bookmark. */
 export interface Bookmark {
   readonly title: string;
-  /** 1 for the outermost. */
+  /** Nesting level, 1 for the outermost. */
   readonly level: number;
   /** Page of the PDF, from 1. */
   readonly page: number;
@@ -58,7 +58,7 @@ export function readBookmarks(pdf: WrittenPdf): Bookmark[] {
   return bookmarks;
 }
 
-/** Returns the pages, from 1, of the elements that are targets of links within the document, by the element's `id`. */
+/** Returns the pages, from 1, of link targets within the document, by the element's `id`. */
 export function readDestinations(pdf: WrittenPdf): Map<string, number> {
   const pages = pageNumbers(pdf);
   const catalog = pdf.object(reference(pdf.trailer, 'Root'));
@@ -75,7 +75,7 @@ export function readDestinations(pdf: WrittenPdf): Map<string, number> {
   return destinations;
 }
 
-/** Numbers of pages, from 1, by the number of their object. */
+/** Returns page numbers, from 1, by the number of the page's object. */
 function pageNumbers(pdf: WrittenPdf): Map<number, number> {
   const numbers = new Map<number, number>();
   const seen = new Set<number>();

@@ -4,12 +4,12 @@ import type { Operation, SettingName } from './options/steps.ts';
 import { needsAllFrames } from './plan.ts';
 import type { Frames, ImageFormat, ImageprocOptions } from './request.ts';
 
-/** Settings of ImageMagick. The others are for sharp, or part of `-composite`. */
+/** Settings that ImageMagick gets. The others are for sharp, or part of `-composite`. */
 const SETTINGS: readonly SettingName[] = [
   ...(['-background', '-bordercolor', '-fill', '-stroke', '-strokewidth', '-fuzz', '-gravity'] as const),
 ];
 
-/** Operators after which an image has a canvas of another size, which would move what follows. */
+/** Operators that change the size of the canvas, which would move later results. */
 const MOVING = /^-(crop|trim|rotate|shear|deskew|chop|splice|polaroid|shadow|extent)$|^\+distort$/;
 
 /** Formats that hold several frames or pages. */
@@ -80,7 +80,7 @@ export function writeArguments(
   { frames, density, animation, isBilevel }: Frames,
 ): string[] {
   const { quality, interlace, type, depth, compress, sampling, strip, keep, units } = options;
-  // As in sharp, a quality of 0 is the default.
+  // As in sharp, a quality of 0 means the default.
   const written = Object.entries({
     quality: quality || undefined,
     interlace,
@@ -94,16 +94,16 @@ export function writeArguments(
   return [
     ...(color === '0' ? ['-type', 'Grayscale'] : color === '4' ? ['-type', 'GrayscaleAlpha'] : []),
     ...(format === 'png' && depth ? ['-define', `png:bit-depth=${depth}`] : []),
-    // Photoshop's blocks of metadata hold a resolution of their own.
+    // Photoshop's metadata blocks contain their own resolution.
     ...(strip && keep.length === 0 ? ['-strip'] : []),
     ...(units === 'Undefined' ? ['+density'] : density ? resolution(density) : ['-units', 'Undefined']),
     ...(format === 'jpg' ? ['-background', matteOf(options), '-alpha', 'remove', '-alpha', 'off'] : []),
     ...(format === 'tiff' && compress === undefined ? ['-compress', isBilevel ? 'Group4' : 'LZW'] : []),
     ...(format === 'tiff' && isBilevel && type === undefined ? ['-type', 'Bilevel'] : []),
-    // Other formats would become one file for each frame.
+    // Other formats would write one file per frame.
     ...(SEQUENCES.includes(format) ? [] : FIRST_FRAME),
     ...(animation ? ['-loop', String(animation.loop)] : []),
-    // Frames of different sizes get one canvas.
+    // Puts frames of different sizes on one canvas.
     ...(isAnimated ? ['-dispose', 'Background', '-layers', 'trim-bounds', '-coalesce'] : []),
     ...(isAnimated && format === 'gif' ? ['-layers', 'optimize'] : []),
     ...written.flatMap(([name, value]) => (value === undefined ? [] : [`-${name}`, String(value)])),

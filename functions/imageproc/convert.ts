@@ -26,10 +26,10 @@ type ImageConversion = Conversion<ImageprocOptions, SourceFile>;
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** The warning about an image of which a part is missing. */
-const DAMAGED = 'The image is damaged. It is drawn as far as it could be read.';
+/** Warns that part of an image is missing. */
+const DAMAGED = 'The image is damaged. Only its readable part was converted.';
 
-/** How overlays are read. */
+/** Options for reading overlays. */
 const PLAIN: Partial<ImageprocOptions> = {
   autoOrient: true,
   frame: 0,
@@ -38,7 +38,10 @@ const PLAIN: Partial<ImageprocOptions> = {
   density: undefined,
 };
 
-/** Creates the engine: sharp in up to `size` worker processes, and as many of ImageMagick for what sharp cannot do. */
+/**
+ * Creates the engine: up to `size` worker processes with sharp, and as many with ImageMagick for operations that
+ * sharp does not support.
+ */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
   const sharp = sandboxedClient(dependencies, { script, heap: 512, requests: 1000, memory: 500 });
   const magick = createMagick(dependencies);
@@ -81,7 +84,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
         ...(writes && { output: { path: output, format: format as SharpFormat } }),
         prefix,
         allFrames,
-        // Later parts get frames that are complete.
+        // Later parts get complete frames.
         options: index === 0 ? options : { ...options, frame: undefined },
         limits: conversion.limits,
       };
@@ -93,7 +96,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     return { outputs: [{ path: join(directory, output) }], warnings: [...warnings] };
   }
 
-  /** Writes several frames as one file, which only ImageMagick can after sharp has edited them. */
+  /** Writes several frames as one file. After sharp has edited them, only ImageMagick can do that. */
   async function write(image: Frames, format: ImageFormat, output: string, conversion: ImageConversion) {
     const { options } = conversion;
     const args = [
@@ -128,7 +131,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     conversion: ImageConversion,
     warnings: Set<string>,
   ): Promise<string[]> {
-    // ImageMagick takes the only image of a file for every frame.
+    // ImageMagick substitutes a file's only image for any frame.
     if (options.frame) {
       const count = await countFrames(kind, path!, conversion);
       if (count > 0 && options.frame >= count) throw missingFrame(options.frame, count);
@@ -150,7 +153,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       .catch(asMagickError);
     const failed = outcome instanceof MagickError ? outcome : undefined;
     const frames = await framesOf(decoded, conversion);
-    // ImageMagick has written the part of a damaged file that it could read.
+    // ImageMagick has written as much of a damaged file as it could read.
     if (frames.length > 0) {
       if (failed || (isDamaged && 'isDamaged' in outcome && outcome.isDamaged)) warnings.add(DAMAGED);
       return frames;
@@ -176,9 +179,9 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
   }
 
   /**
-   * Downloads the images that operators name, before an engine starts, because engines have no network. Then sharp decodes
-   * them, like the source.
-   * @throws ConversionError as for the source's download, with the operator's name in front.
+   * Downloads the images that operators name, before an engine starts, because engines have no network. Then sharp
+   * decodes them like the source.
+   * @throws ConversionError as for the source's download, with the operator's name prepended.
    */
   async function loadImages(
     conversion: ImageConversion,
@@ -221,10 +224,10 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
   };
 }
 
-/** The sizes that headers name are often wrong. */
+/** Ignores the sizes in headers, which are often wrong. */
 const LENIENT = ['-define', 'bmp:ignore-filesize=true'] as const;
 
-/** Formats of ImageMagick whose images are pages or frames of one whole. */
+/** Formats of ImageMagick whose images are pages or frames of one document. */
 const PAGED: readonly string[] = ['tiff', 'gif', 'webp', 'dcm', 'dcx', 'mng'];
 
 /** Writes the delay of each frame into its name, because operators change the order and number of frames. */

@@ -22,7 +22,7 @@ export async function render(pipeline: Sharp, depth: Depth): Promise<Pixels> {
       : pipeline.toColorspace('srgb').raw({ depth: 'uchar' });
   const { data, info } = await output.toBuffer({ resolveWithObject: true });
   const { width, height } = info;
-  // Not the buffer itself, whose `slice` does not copy.
+  // Copied, because `slice` of a Node buffer would not copy.
   const { buffer, byteOffset, length } = data;
   const samples =
     depth === 16
@@ -32,7 +32,7 @@ export async function render(pipeline: Sharp, depth: Depth): Promise<Pixels> {
   return { samples: withoutSurplus(samples, info.channels), width, height, channels: 4 };
 }
 
-/** Removes the channels after the fourth, the opacity: printing inks and masks of a TIFF. */
+/** Removes the channels after the fourth, which is the opacity: printing inks and masks of a TIFF. */
 function withoutSurplus(samples: Uint8Array | Uint16Array, channels: number): Uint8Array | Uint16Array {
   const count = samples.length / channels;
   const kept = samples instanceof Uint16Array ? new Uint16Array(4 * count) : new Uint8Array(4 * count);
@@ -48,7 +48,10 @@ export function open({ samples, width, height, channels }: Pixels): Sharp {
   return sharp(samples, { raw: { width, height, channels }, limitInputPixels: false });
 }
 
-/** Runs one sharp operation on pixels. sharp has its own order of operations, so each one is a separate pipeline. */
+/**
+ * Runs one sharp operation on pixels. Each operation is a separate pipeline, because sharp would otherwise reorder
+ * them.
+ */
 export function apply(pixels: Pixels, operation: (pipeline: Sharp) => Sharp): Promise<Pixels> {
   return render(operation(open(pixels)), depthOf(pixels));
 }

@@ -15,14 +15,14 @@ const LISTS: ReadonlySet<OperatorName> = new Set([
   ...(['-duplicate', '-morph', '-evaluate-sequence', '-mosaic', '-combine', '-append', '+append'] as const),
 ]);
 
-/** Returns whether an operator joins, orders or compares all frames of a source. */
+/** Whether an operator joins, orders or compares all frames of a source. */
 export function needsAllFrames({ operator, value }: Operation): boolean {
   return LISTS.has(operator) && !(/^[-+]append/.test(operator) && value.length > 1);
 }
 
 /**
- * Divides a conversion between the engines. The first part is sharp's, which decodes the source. Each part takes as many
- * operators as it can, and the last one writes the result.
+ * Divides a conversion between the engines. The first part runs in sharp, which decodes the source. Each part takes
+ * as many operators as it can, and the last one writes the result.
  */
 export function planOf(options: ImageprocOptions, format: ImageFormat): readonly Part[] {
   const parts: { engine: Part['engine']; operations: Operation[] }[] = [{ engine: 'sharp', operations: [] }];

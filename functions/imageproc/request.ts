@@ -14,9 +14,9 @@ export interface ImageprocRequest {
   /** The source, or the frames of an earlier part of the conversion. */
   readonly paths: readonly string[];
   readonly operations: readonly Operation[];
-  /** The result, if sharp writes it, and if the source is a single image or an animation that sharp can edit. */
+  /** The result, set if sharp writes it, which requires a single image or an animation that sharp can edit. */
   readonly output?: { readonly path: string; readonly format: SharpFormat };
-  /** Beginning of the paths of frames, `<prefix>0.png` and so on, which ImageMagick edits or writes. */
+  /** Start of the paths of frames, `<prefix>0.png` and so on, which ImageMagick edits or writes. */
   readonly prefix: string;
   /** Whether all frames of an animation or a TIFF are needed, instead of the first one. */
   readonly allFrames: boolean;
@@ -24,15 +24,15 @@ export interface ImageprocRequest {
   readonly limits: ConversionLimits;
 }
 
-/** The worker wrote the result or frames, or ImageMagick must decode the source first. */
+/** Either the worker wrote the result, or it wrote frames, or ImageMagick must decode the source first. */
 export type ImageprocResult = { readonly written: true } | Frames | { readonly foreign: Decoding };
 
 export interface Frames {
   readonly frames: readonly string[];
-  /** Pixels per inch. */
+  /** Resolution in pixels per inch. */
   readonly density?: Resolution | undefined;
   /** Whether the source stores one bit per pixel. */
   readonly isBilevel?: boolean;
-  /** Milliseconds of each frame, and the number of repeats. */
+  /** Delay of each frame in milliseconds, and the number of repeats. */
   readonly animation?: { readonly delay: readonly number[]; readonly loop: number } | undefined;
 }

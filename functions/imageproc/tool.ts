@@ -10,7 +10,7 @@ import { IGNORED, REFUSED } from './options/words.ts';
 /** Maximum number of images from other URLs in one request. */
 const MAX_IMAGES = 10;
 
-/** Formats that contain profiles, EXIF or XMP. */
+/** Formats that can contain profiles, EXIF or XMP. */
 const WITH_METADATA = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
 
 const imageprocOptions = {
@@ -54,18 +54,18 @@ const imageprocOptions = {
       ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4', 'Fax', 'LZMA', 'WebP', 'ZSTD'],
       {
         outputs: ['tiff'],
-        description: 'Compress like this. By default, LZW, or Group4 for black and white',
+        description: 'Use this compression. By default, LZW, or Group4 for black and white',
       },
     ),
     sampling: option('-sampling-factor', sampling.rule, (value) => sampling.parse(value)?.[0], {
       outputs: ['jpg'],
-      description: 'Subsample colors like this. By default, 4:4:4 from quality 90, else 4:2:0',
+      description: 'Use this chroma subsampling. By default, 4:4:4 from quality 90, else 4:2:0',
     }),
     define: repeatable(define('-define', { description: 'Set an encoder setting of ImageMagick' })),
   }),
   ...category('Metadata', {
     density: resolution('-density', {
-      description: 'Store this resolution in the result. An svg is also scaled, where 96 is its own size',
+      description: 'Store this resolution in the result. An svg is also scaled: 96 is its original size',
     }),
     units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
       description: 'Use this unit for `-density`, by default PixelsPerInch. Undefined removes the resolution',
@@ -84,7 +84,7 @@ const imageprocOptions = {
   }),
 } as const;
 
-/** Images to images. The names are those of ImageMagick's `convert`. */
+/** Edits and converts images. The option names are those of ImageMagick's `convert`. */
 export const imageproc = defineTool({
   name: 'imageproc',
   summary:

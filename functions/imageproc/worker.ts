@@ -20,7 +20,7 @@ import { checkSourcePixels, damaged } from './source/limits.ts';
 
 sharp.concurrency(availableParallelism());
 sharp.cache(false);
-// Only those of libvips' readers whose formats are supported.
+// Allows only libvips' readers of supported formats.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Svg', 'Heif'].map(
@@ -55,7 +55,7 @@ async function convert(request: ImageprocRequest): Promise<ImageprocResult> {
   }
 }
 
-/** Yields the frames of an earlier part. */
+/** Yields the frames that an earlier part wrote. */
 async function* readEach(paths: readonly string[], reading: Omit<Parameters<typeof readSource>[0], 'path'>) {
   for (const path of paths) yield await decode(await (await readSource({ ...reading, path })).frame(0));
 }
@@ -69,7 +69,7 @@ async function decode({ pipeline, depth, density }: Frame): Promise<Decoded> {
   return { pixels: await render(pipeline, depth).catch(damaged), density };
 }
 
-/** Returns whether a source has several frames or pages that belong together and all of them are needed. */
+/** Whether a source has several frames or pages that belong together, all of which are needed. */
 function isSequence({ kind, frames }: Source, { options, allFrames, limits }: ImageprocRequest): boolean {
   const sequence = (kind === 'gif' || kind === 'webp' || kind === 'tiff') && frames > 1;
   if (!sequence || !allFrames || options.frame !== undefined) return false;
@@ -121,7 +121,7 @@ async function* framesOf(source: Source): AsyncGenerator<Decoded> {
   }
 }
 
-/** Applies the operators to every frame, and writes each as a file for ImageMagick. */
+/** Applies the operators to every frame, and writes each frame to a file for ImageMagick. */
 async function editFrames(
   decoded: Iterable<Decoded> | AsyncIterable<Decoded>,
   source: Source,
@@ -157,7 +157,7 @@ async function convertFrame(
 ): Promise<ImageprocResult> {
   const { limits, options, operations, output } = request;
   const [first, ...rest] = operations;
-  // If the first operator is a resize, it is done while decoding, so that a JPEG can be decoded at a smaller size.
+  // A resize as the first operator is done while decoding, so that a JPEG can be decoded at a smaller size.
   const resizes = first !== undefined && isResize(first);
   const checkSize = (size: Size) => checkImageSize(size, { maxPixels: limits.pixels });
   const decoded = resizes ? resizePipeline(frame.pipeline, frame, first.value[1]!, checkSize) : frame;
@@ -181,7 +181,7 @@ async function convertFrame(
   return { written: true };
 }
 
-/** Runs operators one after the other, each on the result of the previous one. */
+/** Runs operators one after another, each on the result of the previous one. */
 async function edit(
   pixels: Pixels,
   operations: readonly Operation[],

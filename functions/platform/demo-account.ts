@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { networkOf } from '../shared/egress/network.ts';
 
-/** The account of all demo conversions together, of which each IP address has a part. */
+/** The account of all demo conversions together. Each IP address has a sub-account. */
 export const DEMO_ACCOUNT = 'demo';
 
 export function isDemoAccount(account: string): boolean {

@@ -1,37 +1,38 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 
-/** Permission to store the results of one conversion below one prefix. Only the storage that issued it can read it. */
+/**
+ * Permission to store the results of one conversion below one prefix. Only the storage that issued it can read it.
+ */
 export type Grant = Readonly<Record<string, unknown>>;
 
-/** Object keys of results of demo conversions start with this, so that they can be deleted sooner. */
+/** Prefix of the object keys of demo results, so that they can be deleted sooner. */
 export const DEMO_PREFIX = 'demo/';
 
 export interface GrantRequest {
   readonly prefix: string;
   readonly maxBytes: number;
-  /** Milliseconds for which files may be stored. */
+  /** How long files may be stored, in milliseconds. */
   readonly lifetime: number;
   readonly contentType: string;
-  /** The account that the results are stored for. */
+  /** The account that owns the results. */
   readonly account: string;
 }
 
 /** The router's side: issues grants and signs URLs. */
 export interface Storage {
   /**
-   * Allows `put` below `prefix` (ends in a slash) for `lifetime`, at most `maxBytes` per object and of one media type:
-   * `FORMATS[format].contentType`, or `application/zip` for an archive.
+   * Allows `put` below `prefix` (which ends with a slash) for `lifetime`, with at most `maxBytes` per object and one
+   * media type: `FORMATS[format].contentType`, or `application/zip` for an archive.
    */
   grant(request: GrantRequest): Promise<Grant>;
   /** Returns the presigned URL of an object, valid for the configured lifetime. */
   url(objectKey: string): Promise<string>;
   /**
-   * Opens a stored result, with the headers that describe it: its type, length and name. Absent where the server of the URLs is this
-   * process.
+   * Opens a stored result, with its type, length and name as headers. Absent if this process itself serves the URLs.
    */
   open?(objectKey: string, signal: AbortSignal): Promise<OpenedResult>;
-  /** Seconds. */
+  /** Lifetime of a URL in seconds. */
   readonly urlLifetime?: number;
 }
 
@@ -41,14 +42,14 @@ export interface OpenedResult {
 }
 
 export interface StoredFile {
-  /** File on disk; `put` may move it away. */
+  /** Path of the file on disk. `put` may move it away. */
   readonly path: string;
   /** The last part of the object key. */
   readonly name: string;
   readonly contentType: string;
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   readonly bytes: number;
-  /** Page of the document, for a file per page. */
+  /** Page of the document, if there is a file per page. */
   readonly page?: number;
 }
 

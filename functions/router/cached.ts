@@ -4,23 +4,27 @@ import type { ResultCache } from '../platform/result-cache.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { ConversionRequest } from './request.ts';
 
-/** How a request with `_cache` was answered, for the header `X-Cache`. */
+/** Whether a request with `_cache` used an earlier result, for the header `X-Cache`. */
 export type CacheStatus = 'hit' | 'miss';
 
 interface Converted {
   readonly result: InvocationResult;
   /** Absent for a request without `_cache`. */
   readonly cache?: CacheStatus;
-  /** Epoch milliseconds at which an earlier result was stored. */
+  /** When the earlier result was stored, in epoch milliseconds. */
   readonly created?: number;
 }
 
-/** Runs a conversion. `known` are the validators of a source whose result is still good, so that it need not be converted again. */
+/**
+ * Runs a conversion. If the source still has the `known` validators, its earlier result is valid and nothing is
+ * converted.
+ */
 type Convert = (validate?: { readonly known?: string }) => Promise<InvocationResult>;
 
 /**
- * Returns the result of the same request of the same account if it is not older than `_cache` seconds and the source still has the
- * same validators (`ETag`, `Last-Modified`, length), or else converts. A source without validators is not asked again.
+ * Returns the result of an identical request of the same account if it is not older than `_cache` seconds and the
+ * source still has the same validators (`ETag`, `Last-Modified`, length). Otherwise converts. A source without
+ * validators is not checked again.
  */
 export async function convertCached(
   { accepted, account }: { readonly accepted: ConversionRequest; readonly account: string },
@@ -50,8 +54,8 @@ export async function convertCached(
 }
 
 /**
- * Returns the headers with which browsers and CloudFront keep the file of a signed link, for as long as both `_cache` and the link allow.
- * Other responses contain URLs that expire, or belong to the holder of a key.
+ * Returns headers that let browsers and CloudFront cache the file of a signed link, for as long as both `_cache` and
+ * the link allow. Other responses contain URLs that expire, or belong to the holder of a key.
  */
 export function cacheHeaders(
   { response, cache: seconds = 0 }: ConversionRequest,
@@ -62,7 +66,7 @@ export function cacheHeaders(
   return response === 'file' && left > 0 ? { 'Cache-Control': `public, max-age=${left}` } : {};
 }
 
-/** Hashes everything that the result depends on: not how it is returned, or for how long it may be kept. */
+/** Hashes everything that the result depends on, but not how it is returned or how long it may be kept. */
 function identityOf(
   account: string,
   { tool, source, format, outputName, options }: ConversionRequest,

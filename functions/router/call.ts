@@ -25,18 +25,18 @@ export interface Trace {
 /** How a call ended. `CANCELLED` if the caller disconnected. */
 export type Outcome = 'OK' | 'CANCELLED' | ErrorCode;
 
-/** Progress of a conversion, also of one that failed in the middle. */
+/** Progress of a conversion, even of one that failed halfway. */
 export interface Progress {
-  /** Set once the request was accepted. From then on a tool may have been invoked. */
+  /** Set once the request has been accepted. From then on a tool may have been invoked. */
   readonly request?: ConversionRequest | undefined;
   readonly result?: InvocationResult | undefined;
-  /** Request ID of the call whose conversion this one shared. */
+  /** Request ID of the call that ran the shared conversion. */
   readonly sharedWith?: string | undefined;
-  /** Whether an earlier result was used, for a request with `_cache`. */
+  /** Whether an earlier result was used, for requests with `_cache`. */
   readonly cache?: CacheStatus;
 }
 
-/** Facts about a call that has ended, for its log line, its limits and its usage. */
+/** Facts about a finished call, for its log line, its limits and its usage. */
 export interface CallFacts extends Progress {
   readonly code: Outcome;
   readonly keyId?: string;
@@ -44,7 +44,7 @@ export interface CallFacts extends Progress {
   readonly isDemo?: boolean;
 }
 
-/** A call that is being answered. */
+/** A call in progress. */
 export interface Call {
   readonly http: HttpRequest;
   readonly present: Presentation;
@@ -56,7 +56,7 @@ export interface Call {
   readonly key?: KeyRecord;
 }
 
-/** A call that has been answered. */
+/** A finished call with its reply. */
 export interface Ended {
   readonly reply: HttpReply;
   readonly facts: CallFacts;
@@ -65,17 +65,19 @@ export interface Ended {
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Begins a call. The caller's request ID and trace are kept if they are safe to log. */
+/** Starts tracing a call. Keeps the caller's request ID and trace context if they are safe to log. */
 export function traceOf({ header }: { header(name: string): string | undefined }): Trace {
   const [requestId = '', traceparent = ''] = [header('x-request-id'), header('traceparent')];
   return {
-    // A request ID is logged, and a caller may send the key in the wrong header.
+    // The request ID is logged, and a caller may put the key into the wrong header.
     requestId: REQUEST_ID.test(requestId) && !containsApiKey(requestId) ? requestId : randomUUID(),
     traceparent: TRACEPARENT.test(traceparent) ? traceparent : undefined,
   };
 }
 
-/** Returns the error for the caller and the outcome for the log, and logs the cause if no other line would have it. */
+/**
+ * Returns the error for the caller and the outcome for the log. Logs the cause if no other log line would contain it.
+ */
 export function failureOf(
   thrown: unknown,
   { requestId }: Trace,
@@ -87,13 +89,13 @@ export function failureOf(
   // Nobody reads the reply to a caller who has disconnected.
   if (signal.aborted && !isOwn && !isTimeout(signal.reason)) return { error, code: 'CANCELLED' };
   if (error.code === 'INTERNAL') log('internal error', { requestId, cause: describe(error) }, 'error');
-  // A call that did not reach a tool, or ended without its reply, has no other line.
+  // A call that did not reach a tool, or ended without the tool's reply, has no other log line.
   else if (error.status >= 500 && error.cause !== undefined)
     log('call failed', { requestId, cause: describe(error) }, 'warn');
   return { error, code: error.code };
 }
 
-/** Answers a call that a limit does not admit. */
+/** Replies to a call that exceeds a limit. */
 export function notAdmitted(
   { error, headers }: Extract<Admitted, { admitted: false }>,
   { id: keyId, account }: KeyRecord,
@@ -105,18 +107,24 @@ export function notAdmitted(
   };
 }
 
-/** Whether a tool may have been invoked. The storage refuses a grant before that, but can also refuse its result. */
+/**
+ * Whether a tool may have been invoked. With `QUOTA_EXCEEDED`, the storage refused either the grant, before that, or
+ * the result.
+ */
 export function wasInvoked({ code, request, result }: CallFacts): boolean {
   return request !== undefined && (code !== 'QUOTA_EXCEEDED' || result !== undefined);
 }
 
-/** Refunds calls that failed through no fault of the caller, and the quota of those that never reached a tool. */
+/**
+ * Returns what to refund: everything for calls that failed through no fault of the caller, and the quota for calls
+ * that never reached a tool.
+ */
 export function refundOf(facts: CallFacts): Refund {
   if (facts.code === 'INTERNAL' || facts.code === 'OVERLOADED') return 'all';
   return wasInvoked(facts) ? 'none' : 'month';
 }
 
-/** Returns what the conversion used, unless another call has counted it already. */
+/** Returns the resources that the conversion used, unless another call has already counted them. */
 export function measuredBy({ result, sharedWith }: CallFacts): Measured | undefined {
   return sharedWith === undefined ? result?.measured : undefined;
 }

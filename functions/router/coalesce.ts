@@ -1,7 +1,7 @@
 import { ConversionError } from '../shared/errors.ts';
 import { abortError, untilAborted } from '../shared/timeout.ts';
 
-/** Runs `work`, or joins a run with the same identity that has not finished yet. */
+/** Runs `work`, or joins an unfinished run with the same identity. */
 export type Coalesce = <Result>(
   identity: string,
   signal: AbortSignal,
@@ -15,9 +15,9 @@ interface Run {
 }
 
 /**
- * Lets identical concurrent requests share one conversion, which is aborted when the last of its callers
- * disconnects. Rejects with `OVERLOADED` if `maxCallers` are already waiting for it: they take no place in
- * the queue, but each has a connection.
+ * Lets identical concurrent requests share one conversion, which is aborted when the last of its callers disconnects.
+ * Rejects with `OVERLOADED` if `maxCallers` are already waiting for it. They take no place in the queue, but each
+ * holds a connection.
  */
 export function createCoalescer({ maxCallers = Number.POSITIVE_INFINITY } = {}): Coalesce {
   const running = new Map<string, Run>();

@@ -23,7 +23,9 @@ import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './dependencies.ts';
 import { createPages, type Pages } from './pages.ts';
 
-/** Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones. */
+/**
+ * Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones.
+ */
 const QUICK = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
 } as const;
@@ -33,12 +35,12 @@ export function readDependencies(): Dependencies & { readonly pages?: Pages } {
   const environment = readEnvironment<RouterEnvironment>();
   const { isolated, metricsNamespace, toolFunctions, demo } = environment;
   const lambda = new LambdaClient({
-    // The SDK would also retry errors after which the conversion may be running.
+    // The SDK would also retry errors after which the conversion may still be running.
     maxAttempts: 1,
     requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
   });
   const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
-  // Without checksum parameters a presigned URL stays short and works with any client.
+  // Without checksum parameters, a presigned URL is short and works with any client.
   const s3 = new S3Client({
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
@@ -92,7 +94,7 @@ export function readDependencies(): Dependencies & { readonly pages?: Pages } {
   return { ...dependencies, pages: createPages({ path: SITE_PATH, origin: site.origin, open }) };
 }
 
-/** Adds the Node.js that runs this: that of the managed runtime. */
+/** Adds the version of Node.js that runs this code, which is that of the managed runtime. */
 function withNode(version: RouterEnvironment['version']): object {
   return { ...version, engines: { ...version.engines, node: process.version.slice(1) } };
 }

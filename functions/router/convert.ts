@@ -17,7 +17,7 @@ import { type ConversionRequest, readRequest } from './request.ts';
 import { takeTurn } from './turn.ts';
 import { CallUploads } from './uploads/call-uploads.ts';
 
-/** Stands for a source that has not been received yet. */
+/** Placeholder for a source that has not been received yet. */
 const ANY_UPLOAD: Parameter = { name: 'infile', value: `upload:${'0'.repeat(32)}/source` };
 
 /** Converts for the holder of a key: admit, receive, read, join or invoke, reply. */
@@ -43,7 +43,7 @@ export async function convert(
       checkTool(found.tool, key);
       return found;
     };
-    // All parameters are known, so their mistakes are reported before the source is received.
+    // All parameters are known, so mistakes are reported before the source is received.
     if (body?.isSource) read([ANY_UPLOAD]);
     const accepted = read(body ? await uploads.receive(body) : []);
     const request = await uploads.open(accepted);
@@ -83,12 +83,15 @@ export async function convert(
   return ended;
 }
 
-/** Returns the error of a conversion, with a hint if the server of the source may have been sent another URL than the caller meant. */
+/**
+ * Returns the error of a conversion, with a hint if the source server may have received a different URL than the
+ * caller intended.
+ */
 function failedConversion(report: ErrorReport, { isReassembled }: ConversionRequest): ConversionError {
   const error = ConversionError.fromReport(report);
   if (error.code !== 'SOURCE_STATUS' || error.parameter !== 'infile' || !isReassembled) return error;
   const hint =
-    "Parameter 'infile' was not encoded, so its own parameters may have arrived in another order or spelling: encode it.";
+    "'infile' was not percent-encoded, so its query parameters may have been reordered or respelled. Encode it.";
   return new ConversionError(error.code, `${error.message} ${hint}`, { cause: error });
 }
 

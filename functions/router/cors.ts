@@ -5,12 +5,12 @@ interface Asked {
   header(name: string): string | undefined;
 }
 
-/** Seconds for which a browser remembers the response to a preflight request. */
+/** Seconds that a browser caches the response to a preflight request. */
 const MAX_AGE = 7200;
 
 /**
- * Returns the headers that let pages of the allowed origins read a response; `*` allows every origin. A page has no access to
- * credentials that it does not send itself, because cookies mean nothing here.
+ * Returns the headers that let pages of the allowed origins read a response. `*` allows every origin. Cookies have no
+ * effect here, so a page can only use credentials that it sends itself.
  */
 export function corsHeaders(http: Asked, allowed: readonly string[] = []): Readonly<Record<string, string>> {
   if (allowed.length === 0) return {};
@@ -24,7 +24,7 @@ export function corsHeaders(http: Asked, allowed: readonly string[] = []): Reado
   };
 }
 
-/** Returns the response to the request that a browser sends before one with headers of its own, or `undefined`. */
+/** Returns the response to a browser's preflight request, or `undefined` for other requests. */
 export function preflightReply(http: Asked, allowed: readonly string[] = []): HttpReply | undefined {
   if (allowed.length === 0 || http.method !== 'OPTIONS') return undefined;
   const headers = {

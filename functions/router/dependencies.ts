@@ -14,28 +14,28 @@ import type { LimitDependencies } from './admission/limit.ts';
 import type { Coalesce } from './coalesce.ts';
 import type { StatusDependencies } from './status.ts';
 
-/** Everything that the router uses, which is different on AWS and on one machine. */
+/** The dependencies of the router, which differ between AWS and one machine. */
 export interface Dependencies extends LimitDependencies, StatusDependencies, DemoDependencies {
   readonly keys: KeyFinder;
   readonly usage: Usage;
-  /** Recent failures of each account. None are kept if it is absent. */
+  /** Recent failures of each account. None are kept if absent. */
   readonly failures?: Failures | undefined;
-  /** Whether the forms of an account are refused. Absent where the storage receives forms itself. */
+  /** Whether forms of an account are refused. Absent if the storage receives forms itself. */
   readonly isDisabled?: (account: string) => Promise<boolean>;
-  /** Absent if callers are not told what their conversions cost. */
+  /** Absent if the cost of conversions is not reported. */
   readonly priceRows?: PriceRows | undefined;
   readonly storage: Storage;
-  /** Sources can only be URLs if it is absent. */
+  /** If absent, sources can only be URLs. */
   readonly uploads?: Uploads | undefined;
   readonly coalesce: Coalesce;
-  /** Keeps results for requests with `_cache`. None is kept if it is absent. */
+  /** Caches results for requests with `_cache`. Nothing is cached if absent. */
   readonly resultCache?: ResultCache | undefined;
   readonly contact: Contact;
   /** Origins of the web pages that may call the service, or `*`. None if absent. */
   readonly corsOrigins?: readonly string[] | undefined;
-  /** Why every request is rejected at the moment, for example because the service is stopping. */
+  /** Returns why all requests are currently rejected, for example because the service is stopping. */
   readonly refusal?: () => ConversionError | undefined;
   readonly log: Log;
-  /** When usage is recorded. The default is before the reply. */
+  /** When usage is recorded. Before the reply by default. */
   readonly afterReply?: AfterReply;
 }

@@ -1,18 +1,18 @@
 import type { Readable } from 'node:stream';
 import type { Parameter } from '../shared/options/option.ts';
 
-/** A request as the router reads it, from a server or an event of API Gateway. */
+/** An HTTP request, from a server or an API Gateway event. */
 export interface HttpRequest {
   readonly method: string;
   /** Path without the query. */
   readonly path: string;
-  /** Decoded pairs in the order of the query. */
+  /** Decoded pairs in query order. */
   readonly query: readonly Parameter[];
-  /** The query as it was sent, where it is known. */
+  /** The query as it was sent, if known. */
   readonly rawQuery?: string | undefined;
-  /** Number of leading pairs whose order is not known, because the values of each name were passed together. */
+  /** Number of leading pairs whose order is unknown, because the values of each name were passed together. */
   readonly unordered?: number | undefined;
-  /** Returns a header by its name in lower case; several of them are joined by commas. */
+  /** Returns a header by its lower-case name. Repeated headers are joined by commas. */
   header(name: string): string | undefined;
   /** Set for methods that send a body. */
   readonly body?: Readable | undefined;

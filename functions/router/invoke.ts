@@ -15,17 +15,17 @@ interface InvokeDependencies {
 interface InvokeContext {
   readonly account: string;
   readonly trace: Trace;
-  /** Begins the object keys of the results. */
+  /** Prefix of the object keys of the results. */
   readonly parent?: string;
   /** See `Invocation`. */
   readonly validate?: Invocation['validate'];
 }
 
-/** Milliseconds after its deadline for which a conversion may still store its results. */
+/** How long after its deadline a conversion may still store its results, in milliseconds. */
 const GRACE = 60_000;
 
 /**
- * Invokes the tool of a request, with a grant to store results under a prefix of its own.
+ * Invokes the tool of a request, with a grant to store results under a unique prefix.
  * @throws ConversionError if the storage refuses the grant or the tool cannot be reached.
  */
 export async function invokeTool(
@@ -36,7 +36,7 @@ export async function invokeTool(
 ): Promise<InvocationResult> {
   const { requestId, traceparent } = trace;
   const deadline = Date.now() + limits.conversionTime;
-  // Object keys cannot be guessed: 128 random bits, then the cleaned file name.
+  // Object keys cannot be guessed, because they contain 128 random bits before the cleaned file name.
   const prefix = `${parent}${randomBytes(16).toString('hex')}/`;
   const grant = await storage.grant({
     prefix,

@@ -19,8 +19,9 @@ declare const awslambda: {
 };
 
 /**
- * Returns a handler for a streaming REST API integration. It sends status and headers together with the body. `time` is how long a
- * response may take, in milliseconds. Lambda may freeze the function when `settled` has resolved, after the response.
+ * Returns a handler for a streaming REST API integration. It sends status and headers together with the body. `time`
+ * is the maximum duration of a response in milliseconds. Lambda may freeze the function once `settled` has resolved
+ * after the response.
  */
 export function streamReply(
   respond: (request: HttpRequest, signal: AbortSignal) => Promise<HttpReply | SiteReply>,
@@ -56,7 +57,7 @@ export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
   };
   const { body, isBase64Encoded } = event;
   const content = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
-  // The path that the caller requested, including the stage; `event.path` has no stage.
+  // The path that the caller requested, including the stage. `event.path` has no stage.
   return {
     method: event.httpMethod,
     path: event.requestContext.path,

@@ -2,23 +2,23 @@ import type { Site, SiteReply } from '../site/site.ts';
 import type { HttpRequest } from './http.ts';
 import type { HttpReply } from './reply.ts';
 
-/** Pages for people beside the interface. */
+/** Serves the site's pages next to the API. */
 export interface Pages {
   /** Responds to a request for a page, and passes on all others. */
   respond(
     request: HttpRequest,
     route: (request: HttpRequest) => Promise<HttpReply>,
   ): Promise<HttpReply | SiteReply>;
-  /** Waits for the mails that were still being sent when their replies were complete. */
+  /** Waits for mails that are still being sent. */
   settled(): Promise<void>;
 }
 
 interface PageDependencies {
-  /** Path that the site is below. */
+  /** Base path of the site. */
   readonly path: string;
-  /** Origin of the site. The host name of a request may be that of a proxy. */
+  /** Origin of the site. A request may have a proxy's host name instead. */
   readonly origin: string;
-  /** Opens the site at the first request for a page. `keep` takes what may end after the reply. */
+  /** Opens the site on the first request for a page. `keep` takes tasks that may finish after the reply. */
   open(keep: (task: Promise<void>) => Promise<void>): Promise<Site>;
 }
 

@@ -18,19 +18,19 @@ import type { ConversionRequest } from './request.ts';
 
 type Converted = Extract<InvocationResult, { readonly ok: true }>;
 
-/** Where the results are. The signal ends reading one. */
+/** Access to the stored results. The signal aborts reading one. */
 interface Stored {
   readonly storage: Storage;
   readonly signal: AbortSignal;
 }
 
-/** The form of the responses to one request. */
+/** The format of the responses to one request. */
 export interface Presentation {
   output(request: ConversionRequest, result: Converted, stored: Stored): Promise<HttpReply>;
   error(error: ConversionError): HttpReply;
-  /** A missing or invalid key, with the URL of a demo result. */
+  /** Returns the response to a missing or invalid key, with the URL of a demo result. */
   key(contact: Contact, demoUrl?: string): HttpReply;
-  /** Whether a missing or invalid key has a status of its own, because the client expects no text. */
+  /** Whether a missing or invalid key has its own status, because the client does not expect text. */
   readonly hasKeyStatus: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Asked {
   header(name: string): string | undefined;
 }
 
-/** Returns the form that a request asks for: text, unless it names JSON in `Accept`, or has a `_response`. */
+/** Returns the response format of a request: text, unless it accepts JSON explicitly or has a `_response`. */
 export function presentationOf(http: Asked, requestId: string): Presentation {
   const hasOtherResponse = http.query.some(({ name, value }) => name === '_response' && value !== 'text');
   const hasKeyStatus = http.method !== 'GET' || hasOtherResponse;
@@ -62,7 +62,7 @@ function acceptsJson(accept = ''): boolean {
     .some((range) => /^application\/(problem\+)?json(;|$)/.test(range) && !/;q=0(\.0*)?$/.test(range));
 }
 
-/** Sends the result itself, redirects to it, or names it, as `_response` says. */
+/** Sends the result itself, a redirect to it, or its URL, as `_response` says. */
 async function deliver(
   request: ConversionRequest,
   result: Converted,
@@ -81,7 +81,7 @@ async function deliver(
   return { status: 303, headers: { ...headers, Location: url }, body: '' };
 }
 
-/** Returns each mistake that an error describes, with the parameter that it is about. */
+/** Returns each mistake that an error describes, with its parameter. */
 export function problemsOf(error: ConversionError) {
   return (error.issues ?? [error]).map(({ code, message: detail, parameter }) => ({
     code,

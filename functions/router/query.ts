@@ -1,12 +1,12 @@
 import { ConversionError } from '../shared/errors.ts';
 import type { Parameter } from '../shared/options/option.ts';
 
-/** Maximum number of parameters of a request, including those of an `infile` that is not encoded. */
+/** Maximum number of parameters of a request, including those in an unencoded `infile`. */
 export const MAX_PARAMETERS = 500;
 
 /**
- * Decodes the text of a query into pairs in their order. Of too many, only one more than the maximum is decoded, because nobody has
- * checked the key yet.
+ * Decodes a query into pairs in their order. Decodes at most one more than the maximum, because the key has not been
+ * checked yet.
  */
 export function decodeQuery(text: string): Parameter[] {
   return [...new URLSearchParams(text.slice(0, endOf(text)))].map(([name, value]) => ({ name, value }));
@@ -18,7 +18,7 @@ export function checkLength(query: readonly Parameter[]): void {
   throw new ConversionError('BAD_PARAMETER', `A request may have at most ${MAX_PARAMETERS} parameters.`);
 }
 
-/** Returns where the first pair beyond the maximum ends, or `undefined` for the end of the text. */
+/** Returns the end of the first pair beyond the maximum, or `undefined` if there is none. */
 function endOf(text: string): number | undefined {
   let [start, count] = [0, 0];
   for (;;) {

@@ -18,7 +18,7 @@ export async function recordUsage(
     .catch((thrown: unknown) => log('usage not recorded', { cause: describe(thrown) }, 'error'));
 }
 
-/** Keeps a failure for the pages of the account. A caller who disconnected does not count as one. */
+/** Records a failure for the account's pages. A caller who disconnected does not count. */
 export async function recordFailure(
   { request, account, code }: CallFacts,
   { requestId }: Trace,

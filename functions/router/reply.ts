@@ -9,13 +9,13 @@ export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** URL of the result that the server sends as the body, where it serves results itself. */
+  /** URL of the result that is the body, if the server itself serves results. */
   readonly file?: string;
-  /** The result that is sent as the body, where it was read from another server. */
+  /** Content of the result that is the body, if it was read from another server. */
   readonly content?: Readable;
 }
 
-/** Never `text/html`, because the body can contain the caller's text. */
+/** Headers of text responses. Never `text/html`, because the body can contain the caller's text. */
 const HEADERS = {
   'Content-Type': 'text/plain; charset=utf-8',
   'X-Content-Type-Options': 'nosniff',
@@ -27,7 +27,10 @@ export function withHeaders(reply: HttpReply, headers: Readonly<Record<string, s
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** Returns the response with the URLs of the results. Clients parse it in several ways, so these exact bytes matter. */
+/**
+ * Returns the response with the URLs of the results. These exact bytes matter, because clients parse them in several
+ * ways.
+ */
 export async function outputReply(
   request: NamedOptions,
   result: Extract<InvocationResult, { readonly ok: true }>,
@@ -53,7 +56,7 @@ export function factHeaders(
   };
 }
 
-/** Returns the response for an error: one line with the code at its end and in a header. */
+/** Returns the response for an error: one line that ends with the code, which is also in a header. */
 export function errorReply({ code, message, status, retryAfter }: ConversionError): HttpReply {
   const headers = {
     ...HEADERS,
@@ -69,7 +72,7 @@ export function keyReply(contact: Contact, demoUrl?: string): HttpReply {
   return { status: 200, headers: HEADERS, body };
 }
 
-/** Returns the response to a missing or invalid key where a client expects a status. */
+/** Returns the response to a missing or invalid key for clients that expect a status. */
 export function unauthorizedReply(contact: Contact): HttpReply {
   const headers = {
     ...HEADERS,
@@ -87,7 +90,7 @@ function keyText({ accountUrl, supportUrl }: Contact): string {
   );
 }
 
-/** Returns a JSON response, for the endpoints other than conversions. */
+/** Returns a JSON response, for endpoints other than conversions. */
 export function jsonReply(status: number, value: unknown): HttpReply {
   const headers = { ...HEADERS, 'Content-Type': 'application/json; charset=utf-8' };
   return { status, headers, body: `${JSON.stringify(value, null, 2)}\n` };

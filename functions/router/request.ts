@@ -21,11 +21,11 @@ export interface ConversionRequest extends NamedOptions {
   readonly format: Format;
   readonly outputName: OutputName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Selects a response with the URLs of the results, with the result itself, or with a redirect to it. */
+  /** Whether the response contains the URLs of the results, the result itself, or a redirect to it. */
   readonly response: Response;
-  /** Whether `infile` has parameters of its own that were not encoded, and was put together again. */
+  /** Whether `infile` contains unencoded parameters and was reassembled. */
   readonly isReassembled?: boolean;
-  /** Seconds for which an earlier result may be used. */
+  /** Maximum age in seconds of an earlier result that may be used. */
   readonly cache?: number;
 }
 
@@ -44,9 +44,9 @@ type Response = (typeof RESPONSES)[number];
 
 /** How a query reached the service. */
 export interface QueryOrigin {
-  /** Number of leading pairs whose order is not known. */
+  /** Number of leading pairs whose order is unknown. */
   readonly unordered?: number | undefined;
-  /** Whether `infile` can be something else than an http or https URL. */
+  /** Whether `infile` can be anything other than an http or https URL. */
   readonly canUpload?: boolean | undefined;
 }
 
@@ -86,7 +86,7 @@ export function readRequest(
         query.slice(0, unordered).map(restorePlus),
         tool,
         (args) =>
-          `but a signed link or API Gateway does not keep it. Send them as on a command line in one parameter: _args=${args}`,
+          `but a signed link or API Gateway does not preserve it. Send them as on a command line in one parameter: _args=${args}`,
       ),
     );
   throwAll();
@@ -105,20 +105,22 @@ export function readRequest(
   };
 }
 
-/** Restores a plus sign that was not encoded, as in `+antialias`: it arrives as a space, with which no name begins. */
+/**
+ * Restores a plus sign that was not encoded, as in `+antialias`. It arrives as a space, which no name begins with.
+ */
 function restorePlus({ name, value }: Parameter): Parameter {
   return { name: name.replace(/^ /, '+'), value };
 }
 
-/** Returns a query in which a reassembled `infile` stands for its parts, so that it can be encoded. */
+/** Returns a query with a reassembled `infile` in place of its parts, so that it can be encoded. */
 export function withWholeInfile(query: readonly Parameter[], tools: readonly Tool[]): Parameter[] {
   const { pairs, url } = splitUrl(query, tools);
   return pairs.map(({ name, value }) => ({ name, value: name === 'infile' ? (url ?? value) : value }));
 }
 
 /**
- * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` unchanged, so
- * pairs that are not a parameter of any tool and do not start with a hyphen belong to its query.
+ * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` unchanged, so pairs that
+ * are not parameters of any tool and do not start with a hyphen belong to its query.
  */
 function splitUrl(sent: readonly Parameter[], tools: readonly Tool[]): { pairs: Parameter[]; url?: string } {
   const query = sent.map(restorePlus);
@@ -133,7 +135,7 @@ function splitUrl(sent: readonly Parameter[], tools: readonly Tool[]): { pairs: 
     (sum, { name, value }) => sum + name.length + value.length,
     infile.value.length,
   );
-  // A URL that is too long is rejected, so nothing else is done with what can be a whole body.
+  // A URL that is too long will be rejected, so it is not processed further. It can be a whole body.
   const isTooLong = length > MAX_URL_LENGTH;
   // A key under a misspelled name must not be sent to the source.
   const unencoded = isTooLong
@@ -156,11 +158,14 @@ function readResponse(value: string, outputName: OutputName | undefined): Respon
   if (response === 'text' || outputName?.kind !== 'numbered') return response;
   throw new ConversionError(
     'BAD_PARAMETER',
-    `Parameter '_response=${response}' is for a single file. Use an 'outfile' like pages.png.zip instead of several files.`,
+    `Parameter '_response=${response}' requires a single file. Use an 'outfile' such as pages.png.zip instead of several files.`,
   );
 }
 
-/** Seconds. Results are deleted after a day, and their URLs work for an hour by default. */
+/**
+ * Maximum value of `_cache` in seconds. Results are deleted after a day, and their URLs are valid for an hour by
+ * default.
+ */
 export const MAX_CACHE = 82_800;
 
 function readCache(value: string | undefined): number | undefined {
@@ -185,7 +190,7 @@ function required(pairs: readonly Parameter[], name: string): string {
   return value;
 }
 
-/** Names that clients of other services with this interface send. */
+/** Values that clients of other services with this interface send. */
 const ALIASES: Readonly<Record<string, string>> = { ViewAsPDFPaper: 'doc2any' };
 
 function readTool(pairs: readonly Parameter[], tools: readonly Tool[]): Tool {

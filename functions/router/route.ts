@@ -20,7 +20,7 @@ import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
 import { healthReply } from './status.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
 
-/** Responds to one request and logs one line that says how it ended. */
+/** Responds to one request and logs its outcome in one line. */
 export async function route(
   http: HttpRequest,
   dependencies: Dependencies,
@@ -74,7 +74,7 @@ async function respondToBody(call: Call, dependencies: Dependencies): Promise<En
     return ended;
   } finally {
     const { code, account, isDemo } = ended?.facts ?? {};
-    // Reading a body costs the most, so those that lead to no key are limited. Demo mode counts by itself.
+    // Reading bodies costs the most, so bodies without a valid key are limited. Demo mode has its own limits.
     if (code !== 'OK' && account === undefined && !isDemo) keyless?.count(http.ip);
   }
 }
@@ -100,7 +100,7 @@ async function readBody(call: Call, dependencies: Dependencies): Promise<Ended> 
 function tooManyWithoutKey(): ConversionError {
   return new ConversionError(
     'RATE_LIMITED',
-    'This IP address has sent too many bodies without a valid key. Retry in a minute, or send the key in the header X-API-Key.',
+    'Too many request bodies without a valid key from this IP address. Retry in a minute, or send the key in the X-Api-Key header.',
     { retryAfter: 60 },
   );
 }
@@ -111,7 +111,7 @@ async function authorize(call: Call, dependencies: Dependencies): Promise<Ended>
   const { keys, contact } = dependencies;
   if (isSigned(http.query)) {
     const key = await authorizeLink(call, dependencies);
-    // A signed query is sorted, so it does not say in which order its options were meant.
+    // A signed query is sorted, so the original order of its options is unknown.
     return convert({ ...call, http: { ...http, unordered: http.query.length } }, key, dependencies);
   }
   const key = call.key ?? (await authenticate(http, keys));
@@ -129,13 +129,13 @@ async function authorize(call: Call, dependencies: Dependencies): Promise<Ended>
   return convert(call, key, dependencies);
 }
 
-/** Returns the key of a signed link, which can only convert. */
+/** Returns the key of a signed link, which can only be used to convert. */
 async function authorizeLink({ http, endpoint }: Call, { keys }: Dependencies): Promise<KeyRecord> {
   if (http.method === 'GET' && endpoint === 'convert') return verifyLink(http, keys);
-  throw new ConversionError('INVALID_LINK', 'A signed link is for a GET to /api/ only.');
+  throw new ConversionError('INVALID_LINK', 'Signed links work only for GET requests to /api/.');
 }
 
-/** Counts as a request, but not as a conversion. */
+/** Issues an upload form. This counts as a request, but not as a conversion. */
 async function prepareUpload(
   { http, present, trace, signal }: Call,
   key: KeyRecord,

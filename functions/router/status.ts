@@ -4,7 +4,7 @@ import { type HttpReply, jsonReply } from './reply.ts';
 export interface StatusDependencies {
   /** Checks the state of the tools. */
   readonly health: () => Promise<Health>;
-  /** Checks what all tools need, where that is known. */
+  /** Checks resources that all tools need, if they are known. */
   readonly machine?: () => Readonly<Record<string, MachineStatus>>;
   /** Body of `GET /api/version`. */
   readonly version: object;
@@ -12,7 +12,7 @@ export interface StatusDependencies {
 
 const READY: readonly string[] = ['up', 'busy'];
 
-/** Returns 200 if every tool can convert, and 503 if one is down or still starting, or the disk is full. */
+/** Returns 200 if every tool can convert, and 503 if a tool is down or still starting, or if the disk is full. */
 export async function healthReply({ health, machine }: StatusDependencies): Promise<HttpReply> {
   const tools = await health();
   const shared = machine?.();

@@ -1,26 +1,26 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Milliseconds in a turn of the event loop after which no further call of a caller goes on. */
+/** Maximum milliseconds of work per caller and event-loop turn. */
 const TURN_TIME = 3;
 
 interface Turns {
-  /** When the caller's next call may go on. */
+  /** Resolves when the caller's next call may proceed. */
   last: Promise<void>;
-  /** When the caller's first call of this turn went on, milliseconds on the monotonic clock. */
+  /** When the caller's first call of this turn proceeded, in milliseconds on the monotonic clock. */
   began: number;
 }
 
 const callers = new Map<string, Turns>();
 
 /**
- * Waits until a call of a caller may go on. A call begins and ends with a few milliseconds of work, and one caller may have many that do
- * so in the same turn of the event loop, in which nobody else is served. The rest wait for the next turns.
+ * Yields so that the calls of one caller use at most `TURN_TIME` per event-loop turn. The rest run in later turns. A
+ * call starts and ends with a few milliseconds of work, during which no other caller is served.
  */
 export function takeTurn(caller: string): Promise<void> {
   const turns = callers.get(caller) ?? begin(caller);
   const turn = turns.last;
   turns.last = turn.then(async () => {
-    // After the work of the call before.
+    // Continues after the work of the previous call.
     await new Promise(process.nextTick);
     if (performance.now() - turns.began >= TURN_TIME) await nextTurn(turns);
   });

@@ -13,7 +13,7 @@ export function monthOf(time = Date.now()): string {
   return new Date(time).toISOString().slice(0, 7);
 }
 
-/** Returns 31 days of a month, of which the last may not exist. */
+/** Returns the dates 01–31 of a month, including ones that do not exist. */
 export function daysOf(month: string): string[] {
   return Array.from({ length: 31 }, (_, index) => `${month}-${String(index + 1).padStart(2, '0')}`);
 }

@@ -1,12 +1,12 @@
 interface ErrorKind {
   readonly status: number;
   readonly description: string;
-  /** The parameter that all errors with the code are about, unless they name another one. */
+  /** The parameter of all errors with this code, unless they name another one. */
   readonly parameter?: string;
 }
 
 /**
- * Every error code with its HTTP status and its description. No other code exists; the error table in
+ * Every error code with its HTTP status and description. No other codes exist. The error table in
  * `functions/router/README.md` is generated from this.
  */
 export const ERRORS = {
@@ -68,12 +68,12 @@ export const ERRORS = {
   CONVERSION_FAILED: { status: 422, description: 'the engine failed on this source' },
   SOURCE_STATUS: {
     status: 424,
-    description: 'the server of the source returned an error status',
+    description: 'the source server returned an error status',
     parameter: 'infile',
   },
   SOURCE_UNREACHABLE: {
     status: 424,
-    description: 'the server of the source could not be reached or closed the connection',
+    description: 'the source server could not be reached or closed the connection',
     parameter: 'infile',
   },
   RATE_LIMITED: { status: 429, description: 'too many requests; see `Retry-After`' },
@@ -83,7 +83,7 @@ export const ERRORS = {
     status: 503,
     description: 'the service is at capacity or cannot read its accounts; see `Retry-After`',
   },
-  SOURCE_TIMEOUT: { status: 504, description: 'the server of the source was too slow', parameter: 'infile' },
+  SOURCE_TIMEOUT: { status: 504, description: 'the source server was too slow', parameter: 'infile' },
   TIMED_OUT: { status: 504, description: 'the conversion timed out' },
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
@@ -93,15 +93,15 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface ErrorReport {
   readonly code: ErrorCode;
   readonly message: string;
-  /** Name of the parameter that it is about. */
+  /** Name of the parameter at fault. */
   readonly parameter?: string;
   /** Seconds after which a retry may succeed. */
   readonly retryAfter?: number;
 }
 
 /**
- * An error of a conversion: `message` is sent to the caller, `cause` is only logged. The message is one or more complete
- * sentences that name the parameter, the rule and the value.
+ * An error of a conversion. `message` is sent to the caller, `cause` is only logged. The message is one or more
+ * complete sentences that name the parameter, the rule and the value.
  */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError';
@@ -110,10 +110,10 @@ export class ConversionError extends Error {
   /** Details from the process that reported the error. Never sent to the caller. */
   readonly values: Readonly<Record<string, string | number>> | undefined;
 
-  /** Name of the parameter that it is about, as the caller wrote it. */
+  /** Name of the parameter at fault, as the caller wrote it. */
   readonly parameter: string | undefined;
 
-  /** The mistakes that the message describes, if there are several. */
+  /** The individual mistakes, if the message describes several. */
   readonly issues: readonly ConversionError[] | undefined;
 
   constructor(
@@ -128,7 +128,8 @@ export class ConversionError extends Error {
     } = {},
   ) {
     const { stackTraceLimit } = Error;
-    // A caller can cause many errors, whose stacks would take most of the time, and nobody reads them.
+    // Stacks are not captured, because callers can cause many errors, stacks would take most of the time, and nobody
+    // reads them.
     Error.stackTraceLimit = 0;
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
@@ -140,7 +141,7 @@ export class ConversionError extends Error {
     this.issues = options.issues;
   }
 
-  /** Returns this error, about a parameter unless it names one already. */
+  /** Returns this error with `parameter` set, unless it already has one. */
   about(parameter: string): ConversionError {
     if (this.parameter !== undefined) return this;
     const { code, message, cause, retryAfter, values, issues } = this;
@@ -194,10 +195,10 @@ export function ofOption(error: unknown, file: string, option: string): unknown 
   });
 }
 
-/** Result code of SQLite when it cannot write: https://sqlite.org/rescode.html */
+/** SQLite's result code for a full disk: https://sqlite.org/rescode.html */
 const SQLITE_FULL = 13;
 
-/** Whether an error, or its cause, is that of a full disk. */
+/** Whether an error or one of its causes reports a full disk. */
 function isDiskFull(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const { code, errcode = 0, cause } = thrown as { code?: string; errcode?: number; cause?: unknown };
@@ -210,7 +211,7 @@ export function stoppingError(): ConversionError {
   return new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', { retryAfter: 5 });
 }
 
-/** Returns the error for a source on which an engine has crashed. */
+/** Returns the error for a source that crashed an engine. */
 export function engineCrashed(cause: unknown): ConversionError {
   const message = 'The conversion failed: the engine crashed on this source.';
   return new ConversionError('CONVERSION_FAILED', message, { cause });
@@ -226,6 +227,7 @@ export function resultTooLarge(limit: number): ConversionError {
   return new ConversionError('RESULT_TOO_LARGE', `The result exceeds the limit of ${megabytes(limit)}.`);
 }
 
-function megabytes(bytes: number): string {
+/** Formats a number of bytes in MB. */
+export function megabytes(bytes: number): string {
   return `${bytes / 1e6} MB`;
 }

@@ -1,15 +1,15 @@
 /** Limits concurrent work per account and in total. Waiting accounts take turns. */
 export interface FairQueue {
   /**
-   * Runs `work` as soon as both limits allow it. Rejects with the signal's reason if that fires while it waits, and with `tooMany` if
-   * too much of the account waits already.
+   * Runs `work` as soon as both limits allow it. Rejects with the signal's reason if that fires while it waits, and
+   * with `tooMany` if too much work of the account is already waiting.
    */
   run<Result>(account: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
 /**
- * Creates a queue that runs at most `total` pieces of work, at most `perAccount` of them for one account, of which `maxWaiting` more
- * may wait. A limit that is a function may change over time.
+ * Runs at most `total` tasks, `perAccount` per account. Up to `maxWaiting` more per account may queue. A limit that
+ * is a function may change over time.
  */
 export function createFairQueue({
   total,
@@ -23,7 +23,7 @@ export function createFairQueue({
   tooMany?: () => Error;
 }): FairQueue {
   const max = typeof perAccount === 'number' ? () => perAccount : perAccount;
-  /** Accounts in the order of their turns, and what waits of each. Maps and sets keep the order of insertion. */
+  /** Accounts in the order of their turns, with their waiting tasks. Maps and sets keep the order of insertion. */
   const waiting = new Map<string, Set<() => void>>();
   const running = new Map<string, number>();
   let sum = 0;
@@ -43,14 +43,14 @@ export function createFairQueue({
     startNext();
   };
 
-  /** Starts as much as the limits allow, which is more than one if a limit has grown. */
+  /** Starts as many tasks as the limits allow, which is more than one if a limit has grown. */
   function startNext(): void {
     for (const [account, starts] of waiting) {
       if (sum >= total) return;
       if (!isFree(account)) continue;
       const [start] = starts;
       starts.delete(start!);
-      // The account goes to the back of the line.
+      // The account goes to the end of the queue.
       waiting.delete(account);
       if (starts.size > 0) waiting.set(account, starts);
       begin(account);

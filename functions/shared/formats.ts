@@ -3,9 +3,9 @@ import type { Size } from './options/geometry.ts';
 
 interface FormatFacts {
   readonly contentType: string;
-  /** Whether a file that begins with these 16 bytes has this format. */
+  /** Whether a file that starts with these 16 bytes has this format. */
   readonly matches: (head: Buffer) => boolean;
-  /** Maximum width and height in pixels; only images have one. */
+  /** Maximum width and height in pixels. Only images have one. */
   readonly maxSide?: number;
 }
 
@@ -41,7 +41,7 @@ const TABLE = {
   gif: { contentType: 'image/gif', matches: starts('GIF87a', 'GIF89a'), maxSide: 65_535 },
   tiff: { contentType: 'image/tiff', matches: starts('II*\0', 'MM\0*'), maxSide: 1_000_000 },
   pdf: { contentType: 'application/pdf', matches: starts('%PDF-') },
-  // Text has no signature, so the service's text files begin with a byte order mark.
+  // Text has no signature, so the service's text files start with a byte order mark.
   txt: { contentType: 'text/plain; charset=utf-8', matches: starts('\xef\xbb\xbf') },
   docx: archive(`${OPEN_XML}.wordprocessingml.document`),
   xlsx: archive(`${OPEN_XML}.spreadsheetml.sheet`),
@@ -54,7 +54,7 @@ const TABLE = {
     contentType: 'text/html; charset=utf-8',
     matches: (head) => /^<!doctype html/i.test(head.toString('latin1')),
   },
-  // The encoding is the caller's choice.
+  // The caller chooses the encoding.
   csv: { contentType: 'text/csv', matches: isText },
 } as const satisfies Readonly<Record<string, FormatFacts>>;
 
@@ -63,18 +63,18 @@ export type Format = keyof typeof TABLE;
 
 export const FORMATS: Readonly<Record<Format, FormatFacts>> = TABLE;
 
-/** Formats of which a file is one image. */
+/** Formats whose files are images. */
 export const IMAGES = (Object.keys(TABLE) as Format[]).filter(
   (format) => FORMATS[format].maxSide !== undefined,
 );
 
 const SYNONYMS: Readonly<Record<string, Format>> = { jpeg: 'jpg', tif: 'tiff', htm: 'html' };
 
-/** Limits of an image's size: a number of pixels, those of a format, or both. */
+/** Limits of an image's size: a maximum of pixels, the limits of a format, or both. */
 interface ImageBounds {
   readonly maxPixels?: number;
   readonly format?: Format;
-  /** The image, for the message. */
+  /** Description of the image for the message. */
   readonly what?: string;
 }
 
@@ -95,8 +95,8 @@ export function checkImageSize(
 }
 
 /**
- * Returns the content disposition of stored files: browsers save HTML instead of showing it, because it may
- * contain scripts.
+ * Returns the content disposition of stored files. Browsers save HTML instead of showing it, because it may contain
+ * scripts.
  */
 export function dispositionOf(contentType: string): 'inline' | 'attachment' {
   return contentType.startsWith('text/html') ? 'attachment' : 'inline';

@@ -31,7 +31,7 @@ function jsonLine(
   return JSON.stringify({ time, level, event, ...facts });
 }
 
-/** Values that need no quotes. Anything else could look like another line or another field. */
+/** Values that need no quotes. Any other value could be mistaken for another line or another field. */
 const PLAIN = /^[\x21\x23-\x3c\x3e-\x7e]+$/;
 
 function prettyLine(
@@ -47,12 +47,12 @@ function prettyLine(
   return [time.slice(11, 23), level.padEnd(5), event, ...pairs].join(' ');
 }
 
-/** The user name, the host, and everything else of a URL. A longer scheme would take time for each letter of a long word. */
+/** Matches a URL, capturing scheme and host. The scheme's length is bounded to keep matching linear. */
 const URLS = /([a-z][a-z0-9+.-]{0,30}:\/\/)(?:[^\s/?#@]*@)*([^\s/?#'"]*)[^\s"]*/gi;
 
 /**
- * Describes something thrown for the log: the chain of causes. Messages to callers are left out, because they quote callers,
- * pages and servers. Of URLs, only the host remains, and nothing of API keys.
+ * Describes an error for the log by its chain of causes. Messages to callers are left out, because they quote
+ * callers, pages and servers. URLs are reduced to their host, and API keys are removed.
  */
 export function describe(thrown: unknown): string {
   const parts: string[] = [];

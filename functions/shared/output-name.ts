@@ -17,7 +17,7 @@ const SEPARATED_NUMBER = /[-_. ]*%(?:0[1-9])?d/g;
  * @throws ConversionError `BAD_PARAMETER` for an invalid name, `UNSUPPORTED_CONVERSION` for an unknown extension.
  */
 export function readOutputName(outfile: string): { format: Format; outputName: OutputName } {
-  // `*` needs no encoding in a query.
+  // Callers may write `*`, which needs no encoding in a query.
   const name = restorePadding(outfile).replaceAll('*', '%d').split(/[/\\]/).at(-1)!.trim();
   const archived = /\.zip$/i.test(name);
   const pattern = archived ? name.slice(0, -4) : name;
@@ -25,7 +25,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   if (name.length > 180 || !/^[\p{L}\p{N} ._-]+$/u.test(plain) || /^\.|\.\./.test(pattern)) {
     throw new ConversionError(
       'BAD_PARAMETER',
-      `Parameter 'outfile' must be a file name like page.png of at most 180 letters, digits, spaces, '.', '_', '-' or one '%d', got ${quote(outfile)}.`,
+      `Parameter 'outfile' must be a file name such as page.png, of at most 180 letters, digits, spaces, '.', '_' and '-', with at most one '%d', got ${quote(outfile)}.`,
     );
   }
 
@@ -53,7 +53,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   return { format, outputName: { kind: 'one', name } };
 }
 
-/** Restores `%03d` that was not encoded: decoding a query turns `%03` into a control character. */
+/** Restores a `%03d` that was not encoded: decoding a query turns `%03` into a control character. */
 function restorePadding(outfile: string): string {
   return outfile.replace(/\p{Cc}(?=d)/gu, (control) => {
     const digits = control.charCodeAt(0);

@@ -2,8 +2,8 @@ import { lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Creates a directory with a random name in `parent`. Creates `parent` again if something has deleted it, as programs that
- * clean up /tmp do; a parent that belongs to another user is an error.
+ * Creates a directory with a random name in `parent`. Recreates `parent` if it was deleted, for example by a program
+ * that cleans up /tmp. Throws if `parent` belongs to another user.
  */
 export function makePrivateDirectory(parent: string, prefix: string): string {
   const stats = lstatSync(parent, { throwIfNoEntry: false });

@@ -1,10 +1,10 @@
 /** Quotes a caller's text for a message: one line, at most 60 characters. */
 export function quote(value: string): string {
-  // More than enough, also if each marker becomes one character.
+  // Leaves more than enough characters, even if each marker becomes one.
   const line = value
     .slice(0, 1000)
     .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
-    // Clients search every response for these markers, so a caller's text must not contain them.
+    // Clients search every response for these markers, so a quoted text must not contain them.
     .replace(/\[output\]|<br>/gi, '\ufffd');
   return `'${line.length > 60 ? `${line.slice(0, 57)}...` : line}'`;
 }

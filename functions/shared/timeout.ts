@@ -6,9 +6,9 @@ export function timeoutError(cause?: unknown): ConversionError {
 }
 
 /**
- * Runs work with a signal that aborts after `time` milliseconds, or when `signal` does. An abort ends everything below
- * with various errors, so the promise rejects with the reason of the abort instead. `makeError` is called only when the time
- * is over.
+ * Runs work with a signal that aborts after `time` milliseconds, or when `signal` does. An abort ends everything
+ * below it with various errors, so the promise rejects with the reason of the abort instead. `makeError` is called
+ * only if the time has run out.
  */
 export async function withTimeout<Value>(
   time: number,
@@ -30,8 +30,8 @@ export async function withTimeout<Value>(
 }
 
 /**
- * Runs work with a signal that aborts as soon as one of `signals` does. A signal of `AbortSignal.any` would stay in memory with
- * everything that its listeners use, until they are removed.
+ * Runs work with a signal that aborts as soon as one of `signals` does. A signal of `AbortSignal.any` would stay in
+ * memory, with everything that its listeners use, until the listeners are removed.
  */
 export async function withAnySignal<Value>(
   signals: readonly AbortSignal[],
@@ -51,16 +51,16 @@ export async function withAnySignal<Value>(
   }
 }
 
-/** A timer for what another machine sends. */
+/** A timeout for data from another machine. */
 export interface ArrivalTimer {
-  /** Starts again when something has arrived. */
+  /** Restarts the timeout when data has arrived. */
   restart(): void;
   stop(): void;
 }
 
 /**
- * Calls `late` if nothing has arrived for `time` milliseconds. After a time in which this process had no processor, Node runs timers
- * before it reads what has arrived meanwhile, so it may read once more.
+ * Calls `late` if nothing has arrived for `time` milliseconds. If this process had no processor for a while, Node
+ * runs timers before it reads data that has arrived meanwhile, so the timer first lets Node read once more.
  */
 export function startArrivalTimer(time: number, late: () => void): ArrivalTimer {
   let reading: NodeJS.Immediate | undefined;
@@ -79,7 +79,7 @@ export function startArrivalTimer(time: number, late: () => void): ArrivalTimer 
   };
 }
 
-/** Waits for work that cannot be aborted, and rejects as soon as the signal aborts. */
+/** Waits for work that cannot be aborted, but rejects as soon as the signal aborts. */
 export async function untilAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   const aborted = Promise.withResolvers<never>();
   const reject = () => aborted.reject(abortError(signal));
@@ -93,14 +93,14 @@ export async function untilAborted<Value>(signal: AbortSignal, work: Promise<Val
 }
 
 /**
- * Returns the reason of an abort. A reason from elsewhere (a disconnected caller, `AbortSignal.timeout`)
+ * Returns the reason of an abort as an error. A reason from elsewhere (a disconnected caller, `AbortSignal.timeout`)
  * counts as a timeout.
  */
 export function abortError({ reason }: AbortSignal): ConversionError {
   return reason instanceof ConversionError ? reason : timeoutError(reason);
 }
 
-/** Whether the reason of an abort is a deadline, and not a disconnected caller. */
+/** Whether the reason of an abort is a deadline, as opposed to a disconnected caller. */
 export function isTimeout(reason: unknown): boolean {
   return (
     reason instanceof ConversionError || (reason instanceof DOMException && reason.name === 'TimeoutError')
@@ -108,7 +108,7 @@ export function isTimeout(reason: unknown): boolean {
 }
 
 /**
- * Waits `time` milliseconds for work, then throws `late`, or returns `undefined` if no error is given. It counts seconds
+ * Waits `time` milliseconds for work, then throws `late`, or returns `undefined` if no error is given. Counts seconds
  * instead of reading the clock, because a Lambda function can be frozen while it waits.
  */
 export async function within<Value>(

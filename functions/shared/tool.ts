@@ -7,7 +7,7 @@ import type { SandboxMode } from './settings/sandbox.ts';
 
 /** Memory and layers of a tool's Lambda function. */
 export interface Sizing {
-  /** MiB. On Lambda 1769 MiB come with one full core, and new AWS accounts are limited to 3008 MiB. */
+  /** Memory in MiB. On Lambda, 1769 MiB come with one full core, and new AWS accounts are limited to 3008 MiB. */
   readonly memory: number;
   /** Layers that contain the engine, by folder name below `layers/`. */
   readonly layers: readonly Layer[];
@@ -23,7 +23,7 @@ export type Layer =
   | 'fonts'
   | 'sandbox';
 
-/** The layers that one machine needs, in the order in which they are built. The slowest build comes last. */
+/** The layers that one machine needs, in build order. The slowest build comes last. */
 export const LOCAL_LAYERS = [
   'fonts',
   'sandbox',
@@ -37,7 +37,7 @@ export const LOCAL_LAYERS = [
 export interface Tool<P extends Options = Options> {
   /** The value of `app`, and the name of the tool's folder. */
   readonly name: string;
-  /** One line for the README: what the tool reads and what it writes. */
+  /** One line for the README with the tool's inputs and outputs. */
   readonly summary: string;
   /** `file`: the source is downloaded first. `page`: the engine opens the URL itself, through the egress proxy. */
   readonly source: 'file' | 'page';
@@ -46,16 +46,20 @@ export interface Tool<P extends Options = Options> {
   /** Formats that the tool can write as one file per page, for `name.<ext>.zip` and `%d` names. */
   readonly paged: readonly Format[];
   readonly options: P;
-  /** Names of the options that a form offers first. */
+  /** Names of the options that a form shows first. */
   readonly common?: readonly string[];
-  /** Options of the original program that have no effect here: accepted, and listed in `X-Ignored-Options`. */
+  /**
+   * Options of the original program that have no effect here. They are accepted and listed in `X-Ignored-Options`.
+   */
   readonly ignored: readonly string[];
-  /** Options of the original program that are rejected, because they would access files or the network, or run code. */
+  /**
+   * Options of the original program that are rejected, because they would access files or the network, or run code.
+   */
   readonly refused: readonly string[];
   readonly sizing: Sizing;
   /**
-   * Yields an error for each broken rule between options, or between an option and the output format. It runs before
-   * the download, and its errors are reported together with all other mistakes. An option whose value is invalid has its
+   * Yields an error for each broken rule between options, or between an option and the output format. Runs before the
+   * download, and its errors are reported together with all other mistakes. An option with an invalid value has its
    * default here, and `format` is undefined if `outfile` is invalid.
    */
   validate?(options: OptionsOf<Tool<P>>, format: Format | undefined): Iterable<ConversionError>;
@@ -63,7 +67,7 @@ export interface Tool<P extends Options = Options> {
 
 type Typed<P extends Options> = Pick<Tool<P>, 'options' | 'validate'>;
 
-/** Returns the tool it is given, with the options of `validate` typed by its definitions. */
+/** Returns its argument, with the options of `validate` typed by their definitions. */
 export function defineTool<const P extends Options, const T extends Omit<Tool, keyof Typed<P>>>(
   tool: T & Typed<P>,
 ): T & Typed<P> {
@@ -75,17 +79,17 @@ export type OptionsOf<T extends Tool> = ValuesOf<T['options']>;
 
 /** Limits of one conversion. */
 export interface ConversionLimits {
-  /** Bytes of the source, after decompression of the transfer. */
+  /** Maximum bytes of the source, after decompression of the transfer. */
   readonly sourceBytes: number;
-  /** Total bytes of the outputs. */
+  /** Maximum bytes of all outputs together. */
   readonly resultBytes: number;
-  /** Pixels of one image, width × height. */
+  /** Maximum pixels (width × height) of one image. */
   readonly pixels: number;
-  /** Pages of one document. */
+  /** Maximum pages of one document. */
   readonly pages: number;
-  /** Number of output files, for `%d` names and archives. */
+  /** Maximum number of output files, for `%d` names and archives. */
   readonly files: number;
-  /** Milliseconds for the whole conversion, including the download and storing the results. */
+  /** Maximum milliseconds of the whole conversion, including the download and storing the results. */
   readonly conversionTime: number;
   /** Maximum milliseconds, real or virtual, from the load of a web page until it stops changing. */
   readonly settleTime: number;
@@ -103,7 +107,7 @@ export const CONVERSION_LIMITS: ConversionLimits = {
 
 /** A file of an uploaded page. */
 export interface PageFile {
-  /** Relative to the page, such as `images/a.png`. */
+  /** Path relative to the page, such as `images/a.png`. */
   readonly path: string;
   /** Presigned URL in the storage. */
   readonly url: string;
@@ -140,7 +144,7 @@ export interface Sources {
 export interface Conversion<Options, Source = SourceFile | URL> {
   /** The downloaded file (`source: 'file'`) or the URL to open (`source: 'page'`). */
   readonly source: Source;
-  /** The files of a page that was uploaded instead of a URL; the page itself is the first one. */
+  /** The files of a page that was uploaded instead of a URL, starting with the page itself. */
   readonly files?: readonly PageFile[];
   readonly options: Options;
   readonly format: Format;
@@ -151,9 +155,9 @@ export interface Conversion<Options, Source = SourceFile | URL> {
   readonly limits: ConversionLimits;
   /** Aborts at the deadline, or when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** Opaque ID of the account: a warm engine never serves two accounts. */
+  /** Opaque ID of the account. A warm engine never serves two accounts. */
   readonly account: string;
-  /** Called with the milliseconds that the conversion waited for a worker, each time it did. */
+  /** Called each time the conversion has waited for a worker, with the duration in milliseconds. */
   readonly onQueued?: (milliseconds: number) => void;
 }
 
@@ -169,9 +173,11 @@ export interface Converted {
   readonly settled?: boolean;
   /** Number of pages in the source document, for `X-Page-Count`. */
   readonly pageCount?: number;
-  /** Kind of the source, for options that have an effect on some kinds only; see `Scope.inputs`. */
+  /** Kind of the source, for options that affect only some kinds; see `Scope.inputs`. */
   readonly sourceKind?: string;
-  /** Sentences in ASCII about what the outputs lack, for `X-Warnings`. Complete once all outputs are yielded. */
+  /**
+   * Sentences in ASCII about missing parts of the outputs, for `X-Warnings`. Complete once all outputs are yielded.
+   */
   readonly warnings?: readonly string[];
   /**
    * The files in the order of the response. Each is yielded when it is complete and may be deleted when the next is
@@ -180,7 +186,7 @@ export interface Converted {
   readonly outputs: Iterable<Output> | AsyncIterable<Output>;
 }
 
-/** Runs one conversion. It throws `ConversionError` for everything that the caller can do something about. */
+/** Runs one conversion. Throws `ConversionError` for every problem that the caller can do something about. */
 export type Convert<T extends Tool> = (
   conversion: Conversion<OptionsOf<T>, Sources[T['source']]>,
 ) => Promise<Converted>;
@@ -190,33 +196,30 @@ export interface Engine<T extends Tool> {
   readonly convert: Convert<T>;
   /** Starts the engine before the first conversion. */
   warm?(): Promise<void>;
-  /** Ends every process of the engine. */
+  /** Kills every process of the engine. */
   close(): Promise<void>;
 }
 
-/** Dependencies of an engine, which its deployment passes in. They are the same for every tool. */
+/** The dependencies of an engine, provided by its deployment. They are the same for every tool. */
 export interface EngineDependencies {
   /** Folder of the layers: `dist/layers`, or `/opt` on Lambda. */
   readonly layers: string;
-  /**
-   * Files and folders with the service's scripts and the packages that they import. Engines can read only these and the
-   * layers.
-   */
+  /** Files and folders with the service's scripts and their packages. Engines can read only these and the layers. */
   readonly code: readonly string[];
   /** Folder for the private directories of engines and conversions. */
   readonly temporary: string;
-  /** Command that precedes those of engines; see `launcherIn`. */
+  /** Command that starts the engines' commands; see `launcherIn`. */
   readonly launcher?: readonly string[] | undefined;
   /** Maximum number of concurrent conversions. */
   readonly size: number;
-  /** Whether all conversions are of one account, so that no fresh worker is kept for others. */
+  /** Whether all conversions belong to one account, so that no spare is kept for others. */
   readonly singleAccount?: boolean | undefined;
   readonly egress: Egress;
-  /** Downloads what options name. One download at a time, so that a conversion has only one connection. */
+  /** Downloads sources that options name. One at a time, so that a conversion has only one connection. */
   readonly download: Download;
-  /** Is notified about the workers of the tool. */
+  /** Observes the workers of the tool. */
   readonly observer?: WorkerObserver;
-  /** Whether engines may start where the kernel cannot filter system calls. The default is `required`. */
+  /** Whether engines may start where the kernel cannot filter system calls. Defaults to `required`. */
   readonly sandbox?: SandboxMode;
 }
 

@@ -26,11 +26,11 @@ type Shared = Pick<
   readonly results: Parameters<typeof createS3Samples>[0];
   readonly supportUrl: string;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
-  /** Takes a mail that may be sent after the reply. */
+  /** Takes mails that may be sent after the reply. */
   readonly keep: (task: Promise<void>) => Promise<void>;
 };
 
-/** Opens the site on AWS, with the files beside this script and its secrets. */
+/** Opens the site on AWS, with its secrets and the files beside this script. */
 export async function openSite(
   { origin, resultsOrigin, signUp, mail, openId }: SiteEnvironment,
   { tools, storage, table, results, supportUrl, keep, limits, ...shared }: Shared,

@@ -1,4 +1,4 @@
-/** HTML whose parts are escaped. */
+/** HTML whose parts have been escaped. */
 export class Html {
   readonly text: string;
   constructor(text: string) {
@@ -19,7 +19,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Builds HTML. Everything that is not HTML itself is escaped; `false` and `undefined` are left out. */
+/** Builds HTML. Every part that is not HTML is escaped. `false` and `undefined` are left out. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(
     strings.map((string, index) => string + (index < parts.length ? rendered(parts[index]) : '')).join(''),
@@ -33,7 +33,7 @@ function rendered(part: Part): string {
   return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** Returns text in which `code` is in backticks as HTML. */
+/** Converts a text to HTML, with text in backticks as `code` elements. */
 export function withCode(text: string): Html {
   const parts = text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
   return html`${parts}`;

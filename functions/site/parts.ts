@@ -6,7 +6,7 @@ import { TEXTS } from './texts.ts';
 
 const { account: TEXT } = TEXTS;
 
-/** A message above a page. */
+/** A message at the top of a page. */
 export interface Notice {
   readonly text: string;
   readonly isError?: boolean;
@@ -15,13 +15,13 @@ export interface Notice {
 export const noticeOf = (notice: Notice | undefined) =>
   notice && html`<p class="${notice.isError ? 'notice bad' : 'notice'}" role="status">${notice.text}</p>`;
 
-/** Shows a text that is shown only once, for copying. */
+/** Shows a text for copying that is displayed only once. */
 export function secretOf(label: string, secret: string | undefined, id: string): Html | false {
   if (secret === undefined) return false;
   return html`<div class="notice" role="status"><p>${label}</p><pre tabindex="0"><code id="${id}">${secret}</code></pre></div>`;
 }
 
-/** A form of one button. */
+/** Returns a form with a single button. */
 export function button(action: string, label: string, values: Readonly<Record<string, string>> = {}): Html {
   return html`<form method="post" action="${action}">${hidden(values)}<button type="submit" class="secondary">${label}</button></form>`;
 }
@@ -32,12 +32,12 @@ export function hidden(values: Readonly<Record<string, string>>): Html[] {
   );
 }
 
-/** A table that scrolls sideways on a narrow screen. `rows` are `tr` elements. */
+/** Returns a table that scrolls sideways on narrow screens. `rows` are `tr` elements. */
 export function table(label: string, heads: readonly string[], rows: readonly Html[]): Html {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table class="facts"><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-/** A number with its name. */
+/** Returns a number with its name. */
 export function figure(value: string, name: string, more?: Html): Html {
   return html`<article><p class="figure">${value}</p><p>${name}</p>${more}</article>`;
 }
@@ -51,7 +51,7 @@ export const timeOf = (time: number) => {
   return html`<time datetime="${new Date(time).toISOString()}">${day} ${clock.slice(0, 8)}</time>`;
 };
 
-/** Shows what was converted in a month. */
+/** Shows the conversions of a month. */
 export function usageSection(rows: readonly ReportedRow[], month: string): Html {
   if (rows.length === 0) return html`<p class="empty">${TEXT.noUsage}</p>`;
   const { conversions, failures, estimatedDollars } = sumRows(rows);
@@ -60,7 +60,7 @@ export function usageSection(rows: readonly ReportedRow[], month: string): Html 
   return html`<p>${TEXT.conversions}: ${count(conversions)}. ${TEXT.failed}: ${count(failed)}${failed > 0 && html` (${codes})`}.${estimatedDollars !== undefined && html` ${TEXT.dollars}: $${estimatedDollars.toFixed(2)}.`}</p>${usageChart(rows, month)}`;
 }
 
-/** Numbers of failures by code. */
+/** Returns the number of failures by code. */
 export function codeList(failures: Readonly<Record<string, number>>): Html[] {
   return Object.entries(failures).map(
     ([code, times], index) =>
@@ -68,7 +68,7 @@ export function codeList(failures: Readonly<Record<string, number>>): Html[] {
   );
 }
 
-/** Shows failures with what finds them in the log. `linkOf` returns the page of an account. */
+/** Shows failures with the data that identifies them in the log. `linkOf` returns the page of an account. */
 export function failureTable(failures: readonly Failure[], linkOf?: (account: string) => string): Html {
   if (failures.length === 0) return html`<p class="muted">${TEXT.noFailures}</p>`;
   const rows = failures.map(

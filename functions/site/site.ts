@@ -22,17 +22,17 @@ import { TEXTS } from './texts.ts';
 export interface SiteDependencies extends FileLimits {
   readonly tools: readonly Tool[];
   readonly assets: Assets;
-  /** Nobody can sign in if it is absent. */
+  /** Nobody can sign in if absent. */
   readonly accounts?: AccountDependencies | undefined;
-  /** The bundled sources, and the URLs that tools download them from. None are offered if it is absent. */
+  /** The bundled sources, and the URLs that tools download them from. None are offered if absent. */
   readonly samples?:
     | { readonly list: readonly Sample[]; readonly urlOf: (infile: string) => Promise<string> | string }
     | undefined;
-  /** Where the operator gives support, unless it is the site's own page. */
+  /** URL of the operator's support page, if it is not the site's own. */
   readonly supportUrl?: string | undefined;
-  /** Origins of the results, if they are not that of the site. */
+  /** Origins of the results, if they differ from the site's origin. */
   readonly resultOrigins?: readonly string[];
-  /** Path that the site is below, such as `/api/site`. The default is the root. */
+  /** Base path of the site, such as `/api/site`. Defaults to the root. */
   readonly path?: string;
 }
 
@@ -45,11 +45,11 @@ export interface Site {
   withSamples(request: HttpRequest): Promise<HttpRequest>;
 }
 
-/** Queries that are checked in a minute for one IP address. A page checks its query while it is typed. */
+/** Maximum query checks per minute and IP address. A page checks its query while the user types. */
 const CHECKS_PER_MINUTE = 600;
-/** Stands for the origin of the request in a page that is kept, and is replaced in each reply. */
+/** Placeholder for the origin of the request in cached pages, which is replaced in each reply. */
 const ORIGIN = 'https://origin.invalid';
-/** Origins for which such a page is kept compressed. A caller may send any host name. */
+/** Maximum number of origins to cache compressed pages for. A caller may send any host name. */
 const MAX_ORIGINS = 10;
 
 /** Creates the pages that people open in a browser. */
@@ -79,7 +79,10 @@ export function createSite(dependencies: SiteDependencies): Site {
   };
   const files = new Map<string, Asset>(Object.values(assets).map((asset: Asset) => [asset.path, asset]));
 
-  /** Adds the path of the site to the links and forms of a page. Only markup has a quote: in texts it is escaped. */
+  /**
+   * Adds the base path of the site to the links and forms of a page. Only markup contains quotes: they are escaped in
+   * texts.
+   */
   function placed(text: string): string {
     return place === ''
       ? text
@@ -89,21 +92,24 @@ export function createSite(dependencies: SiteDependencies): Site {
         );
   }
 
-  /** Places a link of the site. API Gateway may not know the path of the first page with a slash at its end. */
+  /**
+   * Adds the base path to a link of the site. API Gateway may not know the path of the first page with a trailing
+   * slash.
+   */
   const at = (link: string) => (place === '' ? link : `${place}${link.replace(/^\/(?=[#?]|$)/, '')}`);
 
   function page(current: string, title: string, main: Html): string {
     return layout(assets, { title, current, main });
   }
 
-  /** Returns a text that is rendered once. */
+  /** Returns a text and renders it only once. */
   function textOf(name: string, render: () => string): string {
     const text = texts.get(name) ?? render();
     texts.set(name, text);
     return text;
   }
 
-  /** Returns a text compressed, or `undefined` if it depends on one origin too many. */
+  /** Returns a text compressed, or `undefined` if it depends on the origin and too many origins are cached. */
   function compressed(name: string, text: string, base: string): Buffer | undefined {
     const hasOrigin = text.includes(ORIGIN);
     const key = hasOrigin ? `${base}${name}` : name;
@@ -211,7 +217,7 @@ async function sampleUrl(
   return { name, value: sample ? await urlOf(sample.infile) : value };
 }
 
-/** Scripts and styles are the site's own files only, and no other site may frame a page. */
+/** Returns headers that allow only the site's own scripts and styles, and no framing by other sites. */
 function pageHeaders(resultOrigins: readonly string[]): Readonly<Record<string, string>> {
   const results = ["'self'", ...resultOrigins].join(' ');
   const policy = [

@@ -1,4 +1,4 @@
-/** The texts of the site's pages. Those of options, tools and errors come from their own data. */
+/** The texts of the site's pages. Texts of options, tools and errors come from their own data. */
 export const TEXTS = {
   product: 'docmill',
   tagline: 'PDFs, web pages, images and office documents, converted by one request.',
@@ -40,7 +40,7 @@ export const TEXTS = {
   },
   docs: {
     title: 'Documentation',
-    lead: 'One GET request converts what is behind a URL. The extension of outfile selects the format.',
+    lead: 'One GET request converts the document at a URL. The extension of outfile selects the format.',
     parameters: 'Parameters',
     tools: 'Tools',
     option: 'Option',
@@ -55,7 +55,7 @@ export const TEXTS = {
   },
   support: {
     title: 'Support',
-    lead: 'When a conversion does not do what you expect, send the request ID. It finds the log lines of the request, which contain neither your document nor its URL.',
+    lead: 'When a conversion does not do what you expect, send the request ID. It identifies the log lines of the request, which contain neither your document nor its URL.',
     send: 'What to send',
     items: [
       'The request ID: the header X-Request-Id of the response. The page that tries a conversion shows it below each result and each error.',
@@ -95,7 +95,7 @@ export const TEXTS = {
     email: 'E-mail',
     sendLink: 'Send a link',
     sent: 'If this e-mail may sign in, a link is on its way. It works once, for 15 minutes.',
-    confirm: 'Sign in to this service with the link that you got.',
+    confirm: 'Sign in to this service with the link that you received.',
     linkUsed: 'This link has been used or has expired. Request another one.',
     badEmail: 'Enter an e-mail such as name@example.com.',
     tooMany: 'Too many attempts. Retry in an hour.',
@@ -108,7 +108,7 @@ export const TEXTS = {
     signedInAs: 'Signed in as',
     signOut: 'Sign out',
     signOutEverywhere: 'Sign out everywhere',
-    newKey: 'Your API key, shown only this once:',
+    newKey: 'Your API key, shown only once:',
     keys: 'API keys',
     noKeys: 'There is no key. Create one to convert.',
     name: 'Name',
@@ -128,13 +128,13 @@ export const TEXTS = {
     create: 'Create a key',
     keyName: 'Name of the new key',
     rotate: 'Rotate',
-    rotateHint: 'Rotating creates a further key. The old one works for another 24 hours.',
+    rotateHint: 'Rotating creates another key. The old one works for another 24 hours.',
     disable: 'Disable',
     tooManyKeys: {
       valid: 'An account can have at most 20 valid keys. Disable one first, or ask the operator.',
       all: 'An account can have at most 200 keys, including disabled ones. Ask the operator to delete some.',
     },
-    left: 'What is left',
+    left: 'Remaining',
     minute: 'this minute',
     month: 'this month',
     of: 'of',
@@ -153,7 +153,7 @@ export const TEXTS = {
     requestId: 'Request ID',
     deleteTitle: 'Delete the account',
     deleteLead:
-      'Revokes all keys, and deletes the account. This cannot be undone. Stored results and uploads are deleted too, at once or when they expire. What was converted this month still counts if you sign up again.',
+      'Revokes all keys, and deletes the account. This cannot be undone. Stored results and uploads are deleted too, immediately or when they expire. Conversions of this month still count if you sign up again.',
     deleteConfirm: 'Enter your e-mail to confirm',
     delete: 'Delete the account',
   },
@@ -202,7 +202,7 @@ export const TEXTS = {
     inviteHint: 'The link signs in once, within 15 minutes, and creates an account for this e-mail.',
     sendInvitation: 'Create a link',
     invited: 'The link was sent to',
-    link: 'The link, shown only this once:',
+    link: 'The link, shown only once:',
     disable: 'Disable the account',
     enable: 'Enable the account',
     disabledLead:
@@ -213,7 +213,7 @@ export const TEXTS = {
     operatorLink:
       'This e-mail belongs to an operator. Without a mail server, only a command creates such a link.',
     mailFailed: 'The mail could not be sent. Check SMTP_URL, and retry.',
-    limitsHint: 'Empty is the default of the service, 0 refuses every request.',
+    limitsHint: 'Leave a field empty for the default of the service. 0 rejects every request.',
     perMinute: 'Per minute',
     perMonth: 'Per month',
     concurrent: 'At a time',
@@ -224,9 +224,8 @@ export const TEXTS = {
     newer: 'Newer',
     older: 'Older',
     audit: 'Audit log',
-    auditLead:
-      'Everything that operators did on these pages or by command. The service adds entries, and never changes or deletes one.',
-    noAudit: 'Nothing was done yet.',
+    auditLead: 'All actions of operators on these pages or by command. Entries are never changed or deleted.',
+    noAudit: 'There are no entries yet.',
     number: 'No.',
     who: 'Who',
     action: 'Action',
@@ -246,7 +245,7 @@ export const LIVE = {
     'Demo mode: the first page, at most 1024 pixels, with a watermark. Enter an API key for the whole result.',
   demoFailed:
     'The demo conversion failed, or the demo conversions of this hour are used up. Demo mode converts sources up to 5 MB within 10 seconds to images and PDF. With an API key, the reason is shown here.',
-  needsKey: 'Sending a file needs an API key. A URL or a sample is converted without one.',
+  needsKey: 'Sending a file requires an API key. URLs and samples are converted without one.',
   needsSource: 'Enter a URL, drop a file, or use a sample.',
   noConnection: 'The service could not be reached. Check the connection, and retry.',
   cancelled: 'Cancelled.',
@@ -255,14 +254,14 @@ export const LIVE = {
   converting: (seconds: string) => `Converting … ${seconds} s`,
   done: (seconds: string, size: string) => `Done in ${seconds} s${size === '' ? '' : `, ${size}`}.`,
   requestId: 'Request ID:',
-  ignored: 'Without effect here:',
+  ignored: 'No effect here:',
   pages: (count: number) => `The source has ${count} ${count === 1 ? 'page' : 'pages'}.`,
   page: (number: number) => `Page ${number}`,
   download: 'Download',
   noPreview: 'This format has no preview.',
-  noViewer: 'This browser shows no PDF. Download the file to see it.',
+  noViewer: 'This browser cannot display PDFs. Download the file to see it.',
   preview: 'Pages of the result',
-  truncated: 'The text goes on. Download the file to see all of it.',
+  truncated: 'The text is truncated. Download the file to see all of it.',
   resultAlt: 'Result of the conversion',
   copied: 'Copied',
   tooLarge: (megabytes: number) => `The file is too large. The maximum is ${megabytes} MB.`,

@@ -1,4 +1,4 @@
-// Runs `cdk deploy` with the given arguments, and keeps the outputs of the stack beside those of other stages.
+// Runs `cdk deploy` with the given arguments, and stores the stack's outputs beside those of other stages.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -55,7 +55,7 @@ export class ServiceStack extends Stack {
     const host = settings.domain?.name ?? gateway;
     const front =
       settings.front && new Front(this, 'Front', { host, hasSite: site !== null, ...settings.front });
-    // Sessions and forms belong to one origin: that of the outermost host name.
+    // Sessions and forms belong to one origin, which is that of the outermost host name.
     const origin = `https://${settings.front?.domain?.name ?? front?.distributionDomainName ?? host}`;
     const siteUrl = `${origin}${SITE_PATH}`;
     const fallback = site ? siteUrl : 'https://example.com';
@@ -69,7 +69,8 @@ export class ServiceStack extends Stack {
     ].filter((name) => name !== undefined);
     const reach = { ownHosts, resultsUrl: `https://${bucket.bucketRegionalDomainName}/` };
     const functions = new Map(tools.map((tool) => [tool.name, this.#addTool(tool, reach)] as const));
-    // Versions, not aliases: during an update, and after a rollback, a router invokes the tools that it was deployed with.
+    // Versions instead of aliases, so that during an update, and after a rollback, a router invokes the tools that it
+    // was deployed with.
     const arns = Object.fromEntries([...functions].map(([name, { version }]) => [name, version.functionArn]));
     const sizes = sizesOf(settings, tools);
     const router = this.#addFunction('router', {
@@ -98,7 +99,7 @@ export class ServiceStack extends Stack {
         ...this.#commonEnvironment(),
       } satisfies RouterEnvironment,
     });
-    // The router signs with its own permissions: forms that store results, URLs that read them.
+    // The router signs with its own permissions: forms that store results, and URLs that read them.
     router.allow(['s3:PutObject', 's3:GetObject'], [bucket.arnForObjects('*')]);
     router.acknowledgeStar(
       `<${this.getLogicalId(bucket.node.defaultChild as CfnBucket)}.Arn>/*`,
@@ -110,7 +111,7 @@ export class ServiceStack extends Stack {
       `<${this.getLogicalId(bucket.node.defaultChild as CfnBucket)}.Arn>/${UPLOAD_PREFIX}*`,
       'All uploads in one bucket.',
     );
-    // Finds keys and counts calls and usage. Without the site, only the operator creates keys.
+    // Required to find keys and to count calls and usage. Without the site, only the operator creates keys.
     router.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [table.tableArn]);
     if (site) {
       router.allow(['dynamodb:PutItem', 'dynamodb:DeleteItem', 'dynamodb:Scan'], [table.tableArn]);
@@ -228,7 +229,7 @@ export class ServiceStack extends Stack {
   #commonEnvironment(): FunctionEnvironment {
     const { sourceMegabytes, resultMegabytes, seconds } = this.#settings.conversionLimits;
     return {
-      // CloudWatch adds up the metrics of a namespace, so each stage needs its own.
+      // CloudWatch adds up the metrics of a namespace, so each stage needs its own namespace.
       metricsNamespace: this.stackName,
       conversionLimits: {
         sourceBytes: 1e6 * sourceMegabytes,
@@ -250,7 +251,10 @@ export class ServiceStack extends Stack {
     return layer;
   }
 
-  /** A build in a container has added an archive, because permissions of files get lost on the way to Windows. */
+  /**
+   * Returns the code of a layer. A build in a container has added an archive, because file permissions get lost on
+   * the way to Windows.
+   */
   #layerCode(name: Layer): Code {
     const folder = join(this.#artifacts, 'layers', name);
     const archive = `${folder}.zip`;

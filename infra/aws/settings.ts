@@ -13,12 +13,12 @@ const integer = ({ min, max }: { min: number; max: number }) => z.int().min(min)
 const count = integer(COUNTS);
 const byFunction = (max: number) => z.partialRecord(z.enum(FUNCTIONS), integer({ min: 1, max })).prefault({});
 
-/** Seconds that the router and a tool's start need in addition to a conversion. */
+/** Seconds that the router and the start of a tool need in addition to a conversion. */
 const FRONT_RESERVE = 10;
 
 const parameter = z
   .string()
-  .regex(/^\/[\w.-]+(\/[\w.-]+)*$/, 'Must be the name of an SSM parameter like /docmill/smtp');
+  .regex(/^\/[\w.-]+(\/[\w.-]+)*$/, 'Must be the name of an SSM parameter such as /docmill/smtp');
 
 const domain = z.strictObject({
   name: z.string(),
@@ -32,25 +32,28 @@ const destination = z
 /** Settings of the stack: types, ranges and defaults. Everything optional is off by default. */
 const schema = z
   .strictObject({
-    /** Name of the stack; a stage other than the default is appended. */
+    /** Name of the stack. The name of a stage other than the default is appended. */
     name: z
       .string()
       .regex(/^[a-zA-Z][a-zA-Z0-9-]{0,99}$/)
       .default('docmill'),
     /**
-     * Where callers get a key and support. Both are part of the response to a missing or invalid key. The default are pages of the
-     * site, or of example.com without it.
+     * URLs for getting a key and support. Both are part of the response to a missing or invalid key. The defaults are
+     * pages of the site or, without it, of example.com.
      */
     accountUrl: z.url().optional(),
     supportUrl: z.url().optional(),
-    /** Pages to try a conversion, for accounts and for support. `null` removes them with their routes and permissions. */
+    /**
+     * Pages for trying conversions, for accounts and for support. `null` removes them with their routes and
+     * permissions.
+     */
     site: z
       .strictObject({
-        /** Who gets an account: everyone with an e-mail, those whom you invite, or nobody new. */
+        /** Who can get an account: everyone with an e-mail, people whom you invite, or nobody new. */
         signUp: z.enum(['open', 'invite', 'off']).default('invite'),
-        /** Sender of sign-in links, and the SSM parameter that contains the URL of the mail server. */
+        /** Sender of sign-in links, and the SSM parameter with the URL of the mail server. */
         mail: z.strictObject({ from: z.email(), parameter }).optional(),
-        /** An OpenID Connect provider that people can sign in with, and the SSM parameter that contains the client's secret. */
+        /** OpenID Connect provider for signing in, and the SSM parameter with the client's secret. */
         openId: z
           .strictObject({
             issuer: z.url({ protocol: /^https$/ }),
@@ -59,7 +62,7 @@ const schema = z
             name: z.string().min(1).optional(),
           })
           .optional(),
-        /** Creates a Cognito user pool with managed login, which people can sign in with. `domain` is the prefix of its host name. */
+        /** Creates a Cognito user pool with managed login for signing in. `domain` is the prefix of its host name. */
         cognito: z
           .strictObject({
             domain: z.string().regex(/^(?!.*(aws|amazon|cognito))[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/),
@@ -71,9 +74,9 @@ const schema = z
       .prefault({}),
     /** Origins of the web pages whose scripts may call the service, such as `https://www.example.com`, or `*` for all. */
     corsOrigins: z
-      .array(z.string().refine(isOrigin, 'Must be * or an origin like https://www.example.com'))
+      .array(z.string().refine(isOrigin, 'Must be * or an origin such as https://www.example.com'))
       .default([]),
-    /** Seconds until the URL of a result expires. It ends with the router's temporary credentials. */
+    /** Seconds until the URL of a result expires. It also expires with the router's temporary credentials. */
     urlLifetime: integer({ min: 1, max: MAX_URL_LIFETIME }).default(3600),
     /** Days until results are deleted. */
     resultDays: integer({ min: 1, max: 3650 }).default(1),
@@ -88,12 +91,12 @@ const schema = z
       })
       .prefault({}),
     /**
-     * Gives each account (API key owner) its own execution environments of every tool: separate virtual machines, `/tmp`
-     * and Runtime API. Lambda does not combine it with provisioned concurrency, and allows 2,500 environments per 1,000 of
-     * concurrency. Changing it replaces the functions.
+     * Gives each account (API key owner) its own execution environments of every tool: separate virtual machines,
+     * `/tmp` and Runtime API. Lambda does not support it together with provisioned concurrency, and allows 2,500
+     * environments per 1,000 of concurrency. Changing it replaces the functions.
      */
     tenantIsolation: z.boolean().default(true),
-    /** Limits of keys that have none of their own; 0 is no limit. */
+    /** Limits of keys without their own limits. 0 means no limit. */
     rateLimits: z
       .strictObject({
         perMinute: count.default(3000),
@@ -101,36 +104,44 @@ const schema = z
         concurrent: count.default(50),
       })
       .prefault({}),
-    /** Tells callers in `/api/usage` what their conversions cost you at list prices. `npm run keys -- usage` always does. */
+    /**
+     * Shows callers the cost of their conversions at your list prices in `/api/usage`. `npm run keys -- usage` always
+     * does.
+     */
     showCosts: z.boolean().default(false),
-    /** Demo conversions without a key per hour, by IP address and in total. `null` switches demo mode off, and `{}` on. */
+    /**
+     * Demo conversions without a key per hour, by IP address and in total. `null` turns demo mode off, and `{}` on.
+     */
     demo: z
       .strictObject({ perAddress: count.default(5), perHour: count.default(60) })
       .nullable()
       .default(null),
-    /** Name of an existing key table, for example of a stack that was deleted. If absent, the stack creates one. */
+    /** Name of an existing key table, for example from a stack that was deleted. If absent, the stack creates one. */
     keyTable: z.string().optional(),
     /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
     alarmEmail: z.email().optional(),
     /**
-     * `best-effort` starts engines without their own sandbox, which Lambda does not allow. With `required`, no tool would
-     * start.
+     * `best-effort` starts engines without their own sandbox, which Lambda does not allow. With `required`, no tool
+     * would start.
      */
     sandbox: z.enum(['required', 'best-effort']).default('best-effort'),
     /**
-     * Concurrent executions of your account and region (`aws lambda get-account-settings`); new accounts have 10. Half of
-     * them is the number of concurrent conversions, because the router waits for each tool.
+     * Concurrent executions of your account and region (`aws lambda get-account-settings`). New accounts have 10.
+     * Half of this number of conversions can run at once, because the router waits for each tool.
      */
     accountConcurrency: integer({ min: 2, max: 1_000_000 }).default(10),
-    /** Requests per second and burst that the gateway accepts; by default half of `accountConcurrency` each. */
+    /** Requests per second and burst that the gateway accepts. Each defaults to half of `accountConcurrency`. */
     throttle: z.strictObject({ rate: z.number().positive(), burst: integer(COUNTS) }).optional(),
-    /** MiB by function, instead of the size in the tool's `tool.ts`. At least 1769 for a full core. */
+    /** MiB by function, overriding the size in the tool's `tool.ts`. At least 1769 for a full core. */
     memory: z.partialRecord(z.enum(FUNCTIONS), integer({ min: 128, max: 10_240 })).prefault({}),
     /** A custom domain, with a certificate in the stack's region. */
     domain: domain.optional(),
-    /** CloudFront in front of the gateway, which also accepts plain HTTP. `timeout` above 120 s needs a higher quota. */
+    /**
+     * CloudFront in front of the gateway, which also accepts plain HTTP. A `timeout` above 120 s needs a higher
+     * quota.
+     */
     front: z.strictObject({ timeout: integer({ min: 1, max: 300 }), domain: domain.optional() }).optional(),
-    /** WAF: requests within five minutes above which an IP address is blocked. Not together with `front`. */
+    /** Requests in five minutes above which WAF blocks an IP address. Cannot be combined with `front`. */
     wafRate: integer({ min: 10, max: 2_000_000_000 }).optional(),
     /** Runs tools in your VPC. They download sources, so the subnets need a route to the internet (NAT). */
     network: z
@@ -143,14 +154,17 @@ const schema = z
       })
       .optional(),
     /**
-     * Queues or topics (ARNs) that learn how asynchronous direct invocations of tools ended. Each tool may then send messages to them.
+     * Queues or topics (ARNs) that receive the outcome of asynchronous direct invocations of tools. Each tool may
+     * then send messages to them.
      */
     destinations: z
       .strictObject({ onSuccess: destination.optional(), onFailure: destination.optional() })
       .prefault({}),
-    /** Reserved concurrency by function. It fails in accounts with a quota of 10. */
+    /** Reserved concurrency by function. Deployment fails in accounts with a quota of 10. */
     reserved: byFunction(100_000),
-    /** Provisioned concurrency by function, billed by the hour; tools only without `tenantIsolation`. */
+    /**
+     * Provisioned concurrency by function, billed by the hour. For tools, it requires `tenantIsolation` to be off.
+     */
     provisioned: byFunction(100_000),
   })
   .superRefine(({ provisioned, tenantIsolation, front, wafRate, conversionLimits }, { addIssue }) => {
@@ -172,7 +186,7 @@ const schema = z
 
 export type Settings = z.output<typeof schema>;
 
-/** Regions in which Lambda has no tenant isolation. */
+/** Regions in which Lambda does not support tenant isolation. */
 const WITHOUT_ISOLATION = /^(ap-southeast-6$|us-gov-|cn-)/;
 
 /** Checks settings against the region of the stack. @throws Error */
@@ -183,13 +197,13 @@ export function checkRegion({ tenantIsolation }: Settings, region: string | unde
   );
 }
 
-/** Where operators keep their settings. The file is not tracked. */
+/** File in which operators keep their settings. It is not tracked by git. */
 const SETTINGS_FILE = join(import.meta.dirname, 'settings.json');
 
 export const DEFAULT_SETTINGS: Settings = schema.parse({});
 
 /**
- * Checks settings. Those of `stages[stage]` replace others of the same name, member by member.
+ * Checks settings. Members of `stages[stage]` override members of the same name.
  * @throws Error with one sentence for each mistake.
  */
 export function parseSettings(given: unknown, stage?: string): Settings {
@@ -204,7 +218,10 @@ export function parseSettings(given: unknown, stage?: string): Settings {
   throw new Error(`The settings are invalid. ${issues.join(' ')}`);
 }
 
-/** Reads the settings of a stage from a file, or the defaults if there is no file of the default name. */
+/**
+ * Reads the settings of a stage from a file. Returns the defaults if the file has the default name and does not
+ * exist.
+ */
 export function readSettings({
   file = SETTINGS_FILE,
   stage,
@@ -231,7 +248,7 @@ function merge(general: unknown, own: unknown): unknown {
   );
 }
 
-/** As `Origin` headers name it, or all of them. */
+/** Whether a text is an origin as in `Origin` headers, or `*`. */
 function isOrigin(text: string): boolean {
   return text === '*' || URL.parse(text)?.origin === text;
 }

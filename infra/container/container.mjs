@@ -1,4 +1,4 @@
-// Plain JavaScript for any Node version from 20 on any system. It needs no packages.
+// Plain JavaScript for any Node version from 20 on any system. Needs no packages.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,10 +7,10 @@ import { NODE_OPTIONS } from '../local/node-options.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const PROGRAMS = ['docker', 'podman', 'finch'];
-/** Other processors, such as Apple's, emulate it. */
+/** The platform of the image. Other processors, such as Apple's, emulate it. */
 const PLATFORM = ['--platform', 'linux/amd64'];
 
-/** Settings of the server that it gets from this environment. The others are about this machine or its network. */
+/** Settings that are passed to the server from this environment. The others concern this machine or its network. */
 export const PASSED_SETTINGS = [
   ...['PUBLIC_URL', 'API_KEY', 'CONCURRENCY', 'QUEUE', 'CONVERSION_TIME', 'STOP_TIME', 'SETTLE_TIME'],
   ...['MAX_SOURCE_MB', 'MAX_RESULT_MB', 'ACCOUNT_STORAGE', 'DISK_RESERVE', 'URL_LIFETIME'],
@@ -25,7 +25,7 @@ export function findProgram() {
   return PROGRAMS.find((name) => spawnSync(name, ['version'], { stdio: 'ignore' }).status === 0);
 }
 
-/** Builds the image, showing the program's own progress; `target` names a stage of the Containerfile. */
+/** Builds the image and shows the program's own progress. `target` names a stage of the Containerfile. */
 async function buildImage(program, { target, tag }) {
   await run(program, buildArguments(program, { target, tag, environment: process.env }));
 }
@@ -34,7 +34,7 @@ async function buildImage(program, { target, tag }) {
 export function buildArguments(program, { target, tag, environment }) {
   return [
     ...['build', ...PLATFORM],
-    // Podman's default format has no health check.
+    // Podman's default format does not support health checks.
     ...(program === 'podman' ? ['--format', 'docker'] : []),
     ...['--file', 'infra/container/Containerfile'],
     ...(target === undefined ? [] : ['--target', target]),
@@ -44,7 +44,7 @@ export function buildArguments(program, { target, tag, environment }) {
 }
 
 /**
- * Builds the image and runs the server in it until it is stopped; results and keys are kept in the volume
+ * Builds the image and runs the server in it until it is stopped. Results and keys are kept in the volume
  * `docmill-data`.
  */
 export async function serveInContainer(program, args) {
@@ -54,8 +54,8 @@ export async function serveInContainer(program, args) {
 }
 
 /**
- * Returns the arguments that run the server. A value in the environment is passed by name, so that no command
- * line shows a key.
+ * Returns the arguments that run the server. Values in the environment are passed by name, so that no command line
+ * shows a key.
  */
 export function runArguments({ environment, isTerminal, args }) {
   const port = environment.PORT ?? '3000';
@@ -70,7 +70,7 @@ export function runArguments({ environment, isTerminal, args }) {
   ];
 }
 
-/** Builds what the AWS stack uploads in a container, and copies it to `dist/aws` as the current user. */
+/** Builds the artifacts of the AWS stack in a container, and copies them to `dist/aws` as the current user. */
 export async function buildForAws(program) {
   await buildImage(program, { target: 'aws', tag: 'docmill:aws' });
   const { stdout } = spawnSync(program, ['create', ...PLATFORM, 'docmill:aws'], { encoding: 'utf8' });
@@ -78,7 +78,7 @@ export async function buildForAws(program) {
   try {
     mkdirSync(join(root, 'dist'), { recursive: true });
     rmSync(join(root, 'dist/aws'), { recursive: true, force: true });
-    // A relative path, because a drive letter looks like the name of a container.
+    // The path is relative, because a drive letter would look like the name of a container.
     await run(program, ['cp', `${container}:/docmill/dist/aws`, 'dist/aws']);
   } finally {
     spawnSync(program, ['rm', container], { stdio: 'ignore' });
@@ -86,14 +86,15 @@ export async function buildForAws(program) {
 }
 
 /**
- * Runs a program in this terminal. If it fails, this process exits with the same code. With `ownSession` it does not compete with
- * other programs of the terminal's session, and gets an IPC channel, which closes when this process ends.
+ * Runs a program in this terminal. If it fails, this process exits with the same code. With `ownSession`, it does not
+ * compete with other programs in the terminal's session, and gets an IPC channel that closes when this process exits.
  */
 export function run(command, args, { cwd = root, ownSession = false } = {}) {
   return new Promise((resolve) => {
     const stdio = ['inherit', 'inherit', 'inherit', ...(ownSession ? ['ipc'] : [])];
     const child = spawn(command, args, { cwd, stdio, detached: ownSession });
-    // A terminal sends Ctrl+C to the child as well, unless that has a session of its own. The child decides when to exit.
+    // A terminal sends Ctrl+C to the child as well, unless the child has its own session. The child decides when to
+    // exit.
     const interrupt = () => ownSession && child.kill('SIGINT');
     const forward = () => child.kill('SIGTERM');
     process.on('SIGINT', interrupt).on('SIGTERM', forward);

@@ -4,7 +4,7 @@ import { unpackPackages } from '../../layers/debian/apt.ts';
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), '../../dist');
 
-// The image's first process: it reaps processes that engines leave behind, and forwards signals to the server.
+// Unpacks the image's first process, which reaps orphaned engine processes and forwards signals to the server.
 await unpackPackages({
   packages: ['tini'],
   dependencies: false,

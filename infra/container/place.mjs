@@ -1,12 +1,14 @@
 // Plain JavaScript for any Node version from 20 on any system.
 import { sentence, systemName } from '../local/requirements.mjs';
 
-/** Node runs TypeScript without a flag from this version on. Linux uses the Node of the lock file instead. */
+/**
+ * First version of Node that runs TypeScript without a flag. Linux uses the Node version in the lock file instead.
+ */
 const NODE = [22, 18];
 
 /**
- * Decides where the server starts: `here`, in a `container`, or nowhere (`declined`). Asks once in a terminal. Scripts use
- * `--container` instead.
+ * Decides where the server starts: `here`, in a `container`, or nowhere (`declined`). In a terminal, asks once.
+ * Scripts use `--container` instead.
  * @throws Error with the program to install or the command to type.
  */
 export async function placeOfServer({ platform, wantsContainer, program, isTerminal, ask }) {
@@ -24,11 +26,12 @@ export async function placeOfServer({ platform, wantsContainer, program, isTermi
   return /^(y|yes|)$/i.test(answer.trim()) ? 'container' : 'declined';
 }
 
-/** Advice for a machine without a program that runs containers, where only a container can build the layers. */
+/** Advice for a machine that can build the layers only in a container but has no container program. */
 export const INSTALL_PROGRAM = 'install and start docker, podman or finch, then run this again';
 
 /**
- * Decides where the layers for AWS are built: `here` or in a `container`. `unmet` is what a Linux lacks to build them.
+ * Decides where the layers for AWS are built: `here` or in a `container`. `unmet` lists the build requirements that a
+ * Linux does not meet.
  * @throws Error with the program to install.
  */
 export function placeOfBuild({ platform, node, wantsContainer, program, unmet }) {

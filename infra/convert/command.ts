@@ -12,13 +12,13 @@ export const HELP = `npm run convert -- INPUT… --to NAME|DIR [--format FORMAT]
   --to NAME      writes one input to this file, whose extension is the format. page-%d.png is one file per page,
                  and pages.png.zip an archive of them
   --to DIR       writes every input to this directory, which may be new if its name ends with a slash. A second run
-                 continues: it skips what is converted, and tries again what failed
+                 continues: it skips converted inputs and retries failed ones
   --format FORMAT
                  the format of the files in DIR, such as pdf or png.zip
   --app TOOL     the tool. By default, the one for the extensions of input and output
   --list FILE    reads further inputs from a file, one per line
   --jobs N       converts this many inputs at the same time, 1 to 64. By default, the number of cores
-  --fresh        converts everything again
+  --fresh        converts all inputs again
   --url URL      uses this service instead of the engines on this machine
   --key KEY      the API key of the service. By default, the one in the environment variable API_KEY
   --help         prints this
@@ -49,7 +49,7 @@ export interface Command {
 const VALUES = ['to', 'format', 'app', 'list', 'jobs', 'url', 'key'] as const;
 const SWITCHES = ['fresh', 'help'] as const;
 
-/** Names that options of the tools must not have. */
+/** Option names of this command, which no tool may use. */
 export const OWN_NAMES: readonly string[] = [...VALUES, ...SWITCHES].map((name) => `--${name}`);
 
 type Value = (typeof VALUES)[number];

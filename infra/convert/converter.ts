@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 
-/** A request to a service, on this machine or another one. */
+/** A request to the service, on this machine or another one. */
 export interface ServiceRequest {
   readonly query: readonly Parameter[];
   readonly headers: Readonly<Record<string, string>>;
@@ -15,16 +15,16 @@ export interface ServiceReply {
   readonly retryAfter?: number | undefined;
 }
 
-/** A way to the service. */
+/** Access to a service. */
 export interface Service {
   /** @throws Error if there is no reply. */
   send(request: ServiceRequest, signal: AbortSignal): Promise<ServiceReply>;
-  /** Writes the result behind a URL of a reply to a file. */
+  /** Downloads a result that a reply names to a file. */
   save(url: string, path: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Why an input was not converted. */
+/** The reason why an input was not converted. */
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;

@@ -11,10 +11,10 @@ import { makeTemporary, removeTemporary } from '../local/server/temporary.ts';
 import { readSettings } from '../local/settings.ts';
 import type { Service } from './converter.ts';
 
-/** URLs of results begin with this. Nothing is sent to it. */
+/** Base of the result URLs. No request is sent to it. */
 const BASE = 'http://localhost';
 
-/** The engines on this machine, without a server. Its settings apply, except those of accounts. */
+/** Runs the engines on this machine, without a server. The server's settings apply, except those of accounts. */
 export async function localEngines(parent: string, jobs: number): Promise<Service> {
   const settings = readSettings();
   const directory = await makeTemporary(parent);

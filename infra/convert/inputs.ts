@@ -6,19 +6,19 @@ import { UsageError } from './command.ts';
 
 /** A source to convert. */
 export interface Input {
-  /** As messages name it. */
+  /** Name of the source in messages. */
   readonly name: string;
   /** Path below the directory of the results, with the extension of the source. */
   readonly path: string;
   /** Identifies the source in the ledger: its URL or absolute path. */
   readonly id: string;
-  /** Changes when a file is written. */
+  /** Value that changes when the file is written. */
   readonly version: string;
-  /** Absent for a URL. */
+  /** Opens the file. Absent for a URL. */
   readonly open?: () => Promise<Blob>;
 }
 
-/** Finds the inputs that arguments name, each once. @throws UsageError for one that does not exist. */
+/** Finds the inputs that the arguments name, without duplicates. @throws UsageError for one that does not exist. */
 export async function findInputs(args: readonly string[], list?: string): Promise<Input[]> {
   const listed = list === undefined ? [] : readList(list);
   const found = await Promise.all([...args, ...listed].map(inputsOf));
@@ -40,7 +40,7 @@ async function inputsOf(arg: string): Promise<Input[]> {
   const stats = statSync(arg, { throwIfNoEntry: false });
   if (stats?.isDirectory()) return filesIn('**/*', arg);
   if (stats) return [fileInput(arg, basename(arg))];
-  // The directory before the first wildcard.
+  // The directory that precedes the first wildcard.
   const base = dirname(/^[^*?[{]*/.exec(arg)![0].concat('x'));
   const found = /[*?[{]/.test(arg) ? filesIn(relative(base, arg), base) : [];
   if (found.length === 0) throw new UsageError(`There is no file '${arg}'.`);

@@ -55,7 +55,10 @@ function oneResult({ to, format }: Command, inputs: readonly Input[]) {
   return { input: inputs[0]!, to: resolve(to) };
 }
 
-/** Names the results after their inputs. Inputs that differ in their extension only keep it: `a.docx.pdf`, `a.odt.pdf`. */
+/**
+ * Names the results after their inputs. Inputs that differ only in their extension keep it: `a.docx.pdf`,
+ * `a.odt.pdf`.
+ */
 function resultsIn(directory: string, { format }: Command, inputs: readonly Input[]) {
   if (format === undefined) throw new UsageError('A directory needs --format, such as --format pdf.');
   const bare = inputs.map(({ path }) =>
@@ -73,7 +76,7 @@ function resultsIn(directory: string, { format }: Command, inputs: readonly Inpu
   });
 }
 
-/** Replaces what the service does not accept in the name of a result. */
+/** Replaces characters that the service does not accept in the name of a result. */
 function safeName(name: string): string {
   const number = /%(0[1-9])?d/.exec(name)?.[0] ?? '';
   const [before = '', after = ''] = number === '' ? ['', name] : name.split(number, 2);
@@ -91,7 +94,7 @@ function formatOf(name: string): string {
   }
 }
 
-/** Reports mistakes in options before anything is converted. Each tool is asked once. */
+/** Reports mistakes in options before anything is converted. Checks each tool once. */
 function checkOptions(jobs: readonly Job[], tools: readonly Tool[]): void {
   const perTool = new Map(jobs.map(({ query }) => [query[0]!.value, query]));
   for (const query of perTool.values()) {

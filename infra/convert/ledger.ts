@@ -3,32 +3,32 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Job } from './jobs.ts';
 
-/** Name of the file in a directory of results that says what they were made from. */
+/** Name of the file that records the sources of the results in a directory. */
 const LEDGER = '.docmill.jsonl';
 
 interface Row {
   readonly input: string;
-  /** Changes with the source or with what is asked for. */
+  /** Value that changes with the source or the options. */
   readonly version: string;
   readonly outputs: readonly string[];
 }
 
-/** Remembers which conversions are done, so that a second run continues. */
+/** Records which conversions are done, so that a second run continues where the first one stopped. */
 export interface Ledger {
   isDone(job: Job): boolean;
-  /** Whether a file is a result of an earlier run, and so no input. */
+  /** Whether a file is a result of an earlier run, and therefore not an input. */
   isResult(path: string): boolean;
   add(job: Job, outputs: readonly string[]): void;
 }
 
-/** Opens the ledger of a directory. Without one, nothing is remembered. */
+/** Opens the ledger of a directory. Without a directory, nothing is recorded. */
 export function openLedger(directory: string | undefined, { fresh }: { readonly fresh: boolean }): Ledger {
   const file = directory === undefined ? undefined : join(directory, LEDGER);
   const rows = new Map<string, Row>();
   const text = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : '';
   for (const row of text.split('\n').flatMap(parseRow)) rows.set(row.input, row);
   const results = new Set([...rows.values()].flatMap(({ outputs }) => outputs));
-  // The last line of a run that was killed may be incomplete.
+  // The last line may be incomplete if the run was killed.
   let separator = text === '' || text.endsWith('\n') ? '' : '\n';
   return {
     isDone(job) {

@@ -1,4 +1,4 @@
-// Converts files: `npm run convert -- --help`. Uses the engines on this machine, or with --url a service.
+// Converts files: `npm run convert -- --help`. Uses the engines on this machine or, with --url, a service.
 import { tmpdir } from 'node:os';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';

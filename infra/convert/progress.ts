@@ -1,7 +1,7 @@
-/** Milliseconds between two lines of progress. */
+/** Minimum milliseconds between two progress lines. */
 const INTERVAL = 200;
 
-/** Shows progress in a terminal, and lines about failures everywhere. */
+/** Shows progress in a terminal. Shows failures everywhere. */
 export function showProgress(total: number, output: NodeJS.WriteStream = process.stderr) {
   const started = performance.now();
   let [converted, failed, shown] = [0, 0, 0];

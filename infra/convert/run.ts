@@ -8,9 +8,9 @@ import type { Input } from './inputs.ts';
 import type { Job } from './jobs.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Attempts while a service is busy. */
+/** Maximum number of attempts while a service is busy. */
 const ATTEMPTS = 10;
-/** Seconds. A service that asks for more has spent the quota of an account. */
+/** Maximum seconds to wait. A service that asks for more has an account whose quota is used up. */
 const LONGEST_WAIT = 120;
 
 interface Watch {
@@ -18,7 +18,7 @@ interface Watch {
   failed(job: Job, failure: Failure): void;
 }
 
-/** Converts all jobs, several at the same time. Rejects if the service itself fails, or when `signal` aborts. */
+/** Runs all jobs, several at the same time. Rejects if the service itself fails, or when `signal` aborts. */
 export async function runJobs(
   jobs: readonly Job[],
   { service, ledger, watch, size }: { service: Service; ledger: Ledger; watch: Watch; size: number },
@@ -53,7 +53,7 @@ async function convert(job: Job, service: Service, signal: AbortSignal): Promise
   const paths: string[] = [];
   for (const { url, page } of outputs) {
     const path = page === undefined ? job.to : pageName(job.to, page);
-    // A run that is killed leaves no incomplete result, and the next one writes to the same file.
+    // A killed run leaves no incomplete result, and the next run overwrites this file.
     const part = join(dirname(path), `.${basename(path)}.part`);
     await mkdir(dirname(path), { recursive: true });
     try {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript for any Node version from 20: converts files on the Node version in the lock file.
+// Converts files on the Node version in the lock file. Plain JavaScript for any Node version from 20.
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { unmetNamespaces } from '../local/requirements.mjs';
 
 const root = join(dirname(realpathSync(fileURLToPath(import.meta.url))), '../..');
 const args = process.argv.slice(2);
-// npm runs scripts in the checkout. Paths are relative to where the command was typed.
+// npm runs scripts in the checkout, but paths are relative to the directory in which the command was typed.
 const cwd = process.env.npm_lifecycle_event === 'convert' ? process.env.INIT_CWD : process.cwd();
 const needsEngines = !args.some((arg) => /^--(url(=|$)|help$)/.test(arg));
 
@@ -21,7 +21,7 @@ try {
   const own = join(checkout, 'node_modules/.bin/node');
   if (needsEngines || !existsSync(join(checkout, 'node_modules')))
     await run(process.execPath, [join(checkout, 'infra/local/setup.mjs')], { cwd: checkout });
-  // Systems other than Linux have no Node in the lock file.
+  // Only Linux has Node in the lock file.
   const node = existsSync(own) ? own : process.execPath;
   await run(node, [join(checkout, 'infra/convert/main.ts'), ...args], { cwd });
 } catch (thrown) {

@@ -11,7 +11,7 @@ export async function chooseTool(input: Input, format: string): Promise<Tool> {
   const extension = /\.([a-z0-9]{1,5})$/i.exec(input.path)?.[1]?.toLowerCase();
   if (extension === 'pdf') return pdftools;
   if (extension === 'svg' && format === 'pdf') return html2pdf;
-  // A URL without the extension of a document is a page.
+  // A URL without the extension of a document counts as a page.
   const isPage = extension === undefined || readInput(extension) === undefined;
   if ((extension !== undefined && PAGES.has(extension)) || (!input.open && isPage && !isImage(extension)))
     return toolForPage(format);

@@ -18,10 +18,10 @@ export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region RE
   invite [EMAIL] --operator prints a link that signs in an operator, and gives the account this role
   list                      lists all keys
   show ID                   shows one key
-  rotate ID [--overlap 24h] creates a further key with the same account, tools, limits and expiry; the old one
+  rotate ID [--overlap 24h] creates another key with the same account, tools, limits and expiry; the old one
                             expires after the overlap
   disable ID | enable ID    refuses a key, or all keys and sessions of an account, or accepts them again
-  audit                     lists what operators did
+  audit                     lists the actions of operators
   revoke ID                 deletes a key
   limits ID [--per-minute N] [--per-month N] [--concurrent N]
                             sets limits; 0 refuses every call, and 'default' instead of N removes a limit
@@ -166,7 +166,7 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
     case 'usage': {
       const month = values.month ?? monthOf(now);
       if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
-        throw new UsageError(`--month must look like 2026-11, got '${month}'.`);
+        throw new UsageError(`--month must have the form 2026-11, got '${month}'.`);
       return {
         ...common,
         name,
@@ -197,7 +197,7 @@ function readNewKey(
   now: number,
 ) {
   const name = values.name?.trim();
-  // The rest would start a new line or reverse the text of a table.
+  // These characters would start a new line or reverse text in a table.
   if (!name || name.length > 100 || /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name))
     throw new UsageError('--name must have 1 to 100 characters, without control characters.');
   const allowed =
@@ -222,7 +222,7 @@ function readNewKey(
   };
 }
 
-/** Whether a text can be the ID of an account, and is none of a key. */
+/** Whether a text can be the ID of an account, and is not the ID of a key. */
 function isAccount(text: string): boolean {
   return /^[\w-]{8,64}$/.test(text) && !text.startsWith('key_');
 }
@@ -247,7 +247,7 @@ const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 function readDuration(option: string, text: string): number {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (count === undefined)
-    throw new UsageError(`--${option} must be a duration like 90d or 24h, got '${text}'.`);
+    throw new UsageError(`--${option} must be a duration such as 90d or 24h, got '${text}'.`);
   return Number(count) * UNITS[unit as keyof typeof UNITS];
 }
 
@@ -265,7 +265,7 @@ function readLimit(option: string, text: string | undefined): number | null | un
   throw new UsageError(`--${option} must be an integer from 0 to 1000000000, or 'default', got '${text}'.`);
 }
 
-/** A misplaced argument may be an API key, which must not end up in a log. */
+/** Shortens an argument for a message. A misplaced one may be an API key, which must not end up in a log. */
 function shorten(text: string): string {
   return text.length > 16 ? `${text.slice(0, 4)}…` : text;
 }

@@ -39,7 +39,7 @@ export function keyTable(records: readonly KeyRecord[]): string {
   ]);
 }
 
-/** Formats what operators did as a table. */
+/** Formats operators' actions as a table. */
 export function auditTable(entries: readonly AuditEntry[]): string {
   const rows = entries.map(({ time, actor, action, subject, details, from }) => [
     new Date(time).toISOString(),

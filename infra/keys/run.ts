@@ -37,7 +37,7 @@ export interface Stores {
   readonly priceRows?: PriceRows | undefined;
 }
 
-/** Runs a command and returns what it prints. @throws Error if there is no such key. */
+/** Runs a command and returns its output. @throws Error if there is no such key. */
 export async function runCommand(command: Command, stores: Stores): Promise<string> {
   const { keys, accounts, audit } = stores;
   const entry = auditEntryOf(command);
@@ -49,7 +49,7 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     return print(record, describeKey(record));
   };
   const printNew = ({ apiKey, record }: { apiKey: string; record: KeyRecord }) =>
-    print({ ...record, apiKey }, `${describeKey(record)}\nAPI key, shown only this once: ${apiKey}\n`);
+    print({ ...record, apiKey }, `${describeKey(record)}\nAPI key, shown only once: ${apiKey}\n`);
 
   switch (command.name) {
     case 'help':
@@ -60,7 +60,7 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     case 'import': {
       await checkAccount(command.key, stores);
       const record = await keys.add(command.hash, command.key);
-      if (!record) throw new Error(`This key exists already: ${keyIdOf(command.hash)}.`);
+      if (!record) throw new Error(`This key already exists: ${keyIdOf(command.hash)}.`);
       return printKey(record);
     }
     case 'invite': {
@@ -80,7 +80,7 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
       return printKey(await keys.get(command.id));
     case 'rotate': {
       const { expires = Number.POSITIVE_INFINITY, account } = (await keys.get(command.id)) ?? {};
-      // The new key expires when the old one does.
+      // The new key will expire when the old one does.
       if (expires <= Date.now()) {
         throw new Error(
           `The key ${command.id} expired on ${new Date(expires).toISOString()}. Create a new one with --account ${account}.`,
@@ -126,7 +126,7 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
   }
 }
 
-/** The user of this machine, who may have no name in a container. */
+/** Returns the name of this machine's user, who may have none in a container. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -135,7 +135,7 @@ function userName(): string {
   }
 }
 
-/** Returns what a command that changes something is logged as. */
+/** Returns the audit log entry of a command that changes something. */
 function auditEntryOf(command: Command) {
   switch (command.name) {
     case 'help':
@@ -172,7 +172,7 @@ function auditEntryOf(command: Command) {
   }
 }
 
-/** Signs a URL, after its query was read as the service will read it. */
+/** Signs a URL, after checking its query in the same way as the service. */
 async function signUrl(
   { id, url, expires }: Extract<Command, { name: 'sign' }>,
   keys: Keys,
@@ -194,7 +194,7 @@ async function checkAccount({ account }: NewKey, stores: Stores): Promise<void> 
 
 async function findAccount(account: string, { accounts, keys }: Stores, hint = ''): Promise<void> {
   if (await accounts.get(account)) return;
-  // Listing the keys creates the accounts of those that an earlier version has created.
+  // Listing the keys also creates the accounts of keys from earlier versions.
   await keys.list();
   if (!(await accounts.get(account))) throw new Error(`There is no account ${account}.${hint}`);
 }

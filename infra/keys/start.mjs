@@ -1,4 +1,4 @@
-// Plain JavaScript for any Node version from 20: manages API keys on the Node version in the lock file.
+// Manages API keys on the Node version in the lock file. Plain JavaScript for any Node version from 20.
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,6 @@ if (!existsSync(join(cwd, 'node_modules/.package-lock.json'))) {
   process.exit(1);
 }
 const own = join(cwd, 'node_modules/.bin/node');
-// Systems other than Linux have no Node in the lock file.
+// Only Linux has Node in the lock file.
 const node = existsSync(own) ? own : process.execPath;
 await run(node, [join(cwd, 'infra/keys/main.ts'), ...process.argv.slice(2)], { cwd });

@@ -9,7 +9,7 @@ import { createSqliteLimiter, endLeases } from '../../functions/platform/local/l
 import { createSqliteRecords } from '../../functions/platform/local/records.ts';
 import { createSqliteUsage } from '../../functions/platform/local/usage.ts';
 
-/** Enough for the counters and the usage of tens of thousands of accounts and days. */
+/** Bytes to reserve, enough for the counters and the usage of tens of thousands of accounts and days. */
 const KEPT_BYTES = 8 * 2 ** 20;
 
 export type Accounts = ReturnType<typeof openAccounts>;
@@ -28,11 +28,11 @@ export function openAccounts(dataDirectory: string) {
     records: createSqliteRecords(database),
     /** Path of the database. */
     file,
-    /** Deletes rows that can no longer matter. */
+    /** Deletes obsolete rows. */
     deleteOldRows: () => deleteOldRows(database),
-    /** Ends the running calls of a server that was killed. Only the server that holds the data directory may call it. */
+    /** Ends the leases of a server that was killed. Only the server that holds the data directory may call it. */
     endLeases: () => endLeases(database),
-    /** Keeps space for the database on a disk that fills up. */
+    /** Reserves space for the database on a disk that fills up. */
     keepSpace: () => keepSpace(database, Math.min(KEPT_BYTES, diskSize(dataDirectory) / 100)),
     close: () => database.close(),
   };

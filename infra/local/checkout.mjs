@@ -1,13 +1,13 @@
-// Plain JavaScript, because it runs on any Node from version 20, before any package is installed.
+// Plain JavaScript, because it runs on any Node version from 20, before any package is installed.
 import { accessSync, constants, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Files from which packages and engines are installed, and which the server runs. */
+/** Files that the server runs, and that packages and engines are installed from. */
 const SOURCES = ['package.json', 'package-lock.json', '.npmrc', 'functions', 'infra', 'layers'];
 
 /**
- * Returns the directory to set up and run the server in: the checkout, or a copy of its sources in `buildDirectory`, for a
- * checkout that cannot be written.
+ * Returns the directory to set up and run the server in: the checkout, or a copy of its sources in `buildDirectory`
+ * if the checkout is not writable.
  * @throws Error with the setting to change.
  */
 export function prepareCheckout(checkout, buildDirectory) {
@@ -32,12 +32,14 @@ export function prepareCheckout(checkout, buildDirectory) {
   return directory;
 }
 
-/** Creates one directory after the other: Node's own recursive `mkdirSync` never returns for a path in `/proc`. */
+/**
+ * Creates one directory after another, because Node's own recursive `mkdirSync` never returns for a path in `/proc`.
+ */
 function makeDirectory(path) {
   const missing = [];
   for (let parent = path; !existsSync(parent); parent = dirname(parent)) missing.unshift(parent);
   for (const directory of missing) mkdirSync(directory);
-  // Fails for a file.
+  // Throws if the path is a file.
   mkdirSync(path, { recursive: true });
 }
 

@@ -60,7 +60,7 @@ const service = await startService(
   process.stderr.write(`${message}\n`);
   process.exit(1);
 });
-// Only hashes are stored, so a key can be shown only when it is created: not before the service runs.
+// Only hashes are stored, so a key can be shown only when it is created, and not before the service runs.
 const isFirstStart = settings.apiKey === undefined && (await accounts.keys.list()).length === 0;
 const made = isFirstStart ? (await accounts.keys.create({ name: 'first' })).apiKey : undefined;
 keepRunning(log);
@@ -68,14 +68,14 @@ const base = originOf(settings.host, service.port);
 let stopping = false;
 // A second signal ends the process immediately.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
-// The process that started it in a session of its own has ended.
+// The parent process, which started this one in its own session, has exited.
 process.once('disconnect', () => stop(0));
 
 const publicBase = settings.publicUrl ?? base;
 const publicly = publicBase === base ? '' : `, and at ${publicBase}/api/ once the proxy is running`;
 say(`docmill is running at ${base}/api/${publicly}`);
 if (made !== undefined) say(`API key (shown only once): ${made}`);
-// A log that others may read must not contain a link that signs in.
+// A log that others may read must not contain a sign-in link.
 if (settings.site && isForPeople && !flags.check) {
   const token = await new Members(accounts).inviteOperator();
   say(`Operator's page (once, within 15 minutes): ${publicBase}/account/sign-in?token=${token}`);
@@ -102,7 +102,7 @@ function orExit<Value>(step: () => Value): Value {
   }
 }
 
-/** A disk that is already full must not keep the server from serving the results on it. */
+/** The server must start even if the disk is full, in order to serve the results on it. */
 function keepSpace(): void {
   try {
     accounts.keepSpace();

@@ -1,18 +1,26 @@
-// Plain JavaScript, because it runs on any Node from version 20, before any package is installed.
+// Plain JavaScript, because it runs on any Node version from 20, before any package is installed.
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const GB = 1e9;
-/** Bytes of memory: two browsers and LibreOffice are kept running. A machine with 2 GB reports a little less. */
+/**
+ * Minimum bytes of memory: two browsers and LibreOffice are kept running. A machine with 2 GB reports slightly less.
+ */
 const MEMORY = 1.8 * GB;
-/** Bytes of disk: packages 0.9 GB, engines 0.6 GB, downloads 0.2 GB, and unpacked packages while an engine is built. */
+/**
+ * Minimum bytes of disk: packages 0.9 GB, engines 0.6 GB, downloads 0.2 GB, and unpacked packages while an engine is
+ * built.
+ */
 const DISK = 3 * GB;
 
 /** The oldest version of glibc that Node's own binaries for Linux support. */
 const GLIBC = [2, 28];
 
-/** Kernel settings that deny user namespaces to ordinary users, with the value that does and one that does not. */
+/**
+ * Kernel settings that can deny user namespaces to ordinary users, with the value that denies and the value that
+ * allows them.
+ */
 const NAMESPACE_SETTINGS = [
   // Ubuntu, from 23.10.
   ['kernel/apparmor_restrict_unprivileged_userns', '1', '0'],
@@ -21,21 +29,24 @@ const NAMESPACE_SETTINGS = [
   ['user/max_user_namespaces', '0', '10000'],
 ];
 
-/** They read any Debian mirror, on any distribution that has them. Newer versions of apt verify signatures with `sqv`. */
+/**
+ * Programs that read any Debian mirror, on any distribution that has them. Newer versions of apt verify signatures
+ * with `sqv`.
+ */
 const PROGRAMS = [
   { name: 'apt-get', package: 'apt' },
   { name: 'dpkg-deb', package: 'dpkg' },
   { name: 'gpgv', package: 'gpgv', others: ['sqv'] },
 ];
 
-/** Returns what people call a platform of Node. */
+/** Returns the usual name of a platform of Node. */
 export function systemName(platform) {
   return { linux: 'Linux', darwin: 'macOS', win32: 'Windows' }[platform] ?? platform;
 }
 
 /**
- * Measures the memory and disk space of the machine or the container. `directory` is where packages and engines are
- * installed.
+ * Measures the memory and disk space of the machine or the container. Packages and engines are installed in
+ * `directory`.
  */
 export function measureMachine(directory) {
   const { bavail, bsize } = statfsSync(directory);
@@ -52,10 +63,10 @@ export function measureMachine(directory) {
   };
 }
 
-/** Advice for a Linux on which the engines only run in a container. */
+/** Advice for a Linux on which the engines run only in a container. */
 const IN_CONTAINER = "run 'npm start -- --container'";
 
-/** Returns why docmill cannot run on a machine, or `undefined`. */
+/** Returns why docmill cannot run on a machine, or `undefined` if it can. */
 export function unmetRequirement({ platform, arch, node, glibc, memory }) {
   if (platform !== 'linux') return `docmill needs Linux; this is ${systemName(platform)}.`;
   if (arch !== 'x64')
@@ -67,15 +78,15 @@ export function unmetRequirement({ platform, arch, node, glibc, memory }) {
   return undefined;
 }
 
-/** Returns why Node's own binaries do not run on this Linux, and what to do, or `undefined`. */
+/** Returns why Node's own binaries do not run on this Linux, and what to do, or `undefined` if they do. */
 export function unmetLibrary({ glibc }, instead = IN_CONTAINER) {
   if (isGlibcSupported(glibc)) return undefined;
   return `docmill needs glibc ${GLIBC.join('.')} or newer; this Linux has ${glibc ?? 'another C library'}. ${sentence(instead)}`;
 }
 
-/** Returns why Chromium cannot start with its own sandbox, and the command to type, or `undefined`. */
+/** Returns why Chromium cannot start with its own sandbox, and the command to type, or `undefined` if it can. */
 export function unmetNamespaces({ isRoot, sandbox }, settings = '/proc/sys') {
-  // Root always runs it without. Whoever sets SANDBOX has decided.
+  // Root always runs Chromium without its sandbox, and an operator who sets SANDBOX has already decided.
   if (isRoot || sandbox) return undefined;
   const denied = NAMESPACE_SETTINGS.find(([name, value]) => readSetting(join(settings, name)) === value);
   if (denied === undefined) return undefined;
@@ -83,13 +94,15 @@ export function unmetNamespaces({ isRoot, sandbox }, settings = '/proc/sys') {
   return `Chromium's own sandbox needs user namespaces, which this machine denies to ordinary users. Run 'sudo sysctl -w ${name.replace('/', '.')}=${allowed}' to allow them, or start docmill with SANDBOX=best-effort to run Chromium without it.`;
 }
 
-/** Returns why packages and engines cannot be installed, or `undefined`. */
+/** Returns why packages and engines cannot be installed, or `undefined` if they can. */
 export function unmetSpace({ disk, directory }) {
   if (disk >= DISK) return undefined;
   return `The set-up needs 3 GB of free disk space in ${directory}, but only ${inGB(disk)} are free. Free some space, or set BUILD_DIR to a directory on another disk.`;
 }
 
-/** Returns which programs that unpack the engines are missing in `path`, and what to do, or `undefined`. */
+/**
+ * Returns which programs for unpacking the engines are missing in `path`, and what to do, or `undefined` if none are.
+ */
 export function unmetPrograms(path, instead = IN_CONTAINER) {
   const folders = path.split(delimiter);
   const isFound = (name) => folders.some((folder) => isProgram(join(folder, name)));
@@ -100,7 +113,9 @@ export function unmetPrograms(path, instead = IN_CONTAINER) {
   return `The engines are unpacked from Debian packages, which needs ${names}. Install ${packages}, or ${instead}.`;
 }
 
-/** Whether packages and engines are installed in `directory`, in any version. An update needs little additional space. */
+/**
+ * Whether packages and engines are installed in `directory`, in any version. An update needs little additional space.
+ */
 export function isSetUp(directory) {
   return (
     existsSync(join(directory, 'node_modules/.package-lock.json')) &&
@@ -131,7 +146,7 @@ function isProgram(file) {
   }
 }
 
-/** Returns text with a capital letter and a full stop. */
+/** Returns a text with a capital letter and a full stop. */
 export function sentence(text) {
   return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }

@@ -19,12 +19,12 @@ import { openIdSettings } from '../../functions/shared/settings/openid.ts';
 import type { SignUp } from '../../functions/site/accounts/pages.ts';
 import { originOf } from './origin.ts';
 
-/** Maximum number of concurrent conversions for each tool. */
+/** Upper bound for the concurrent conversions of a tool. */
 const MAX_SIZE = 64;
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Reads a setting in MiB, and returns its bytes, or `undefined` if it is not set. */
+/** Reads a setting in MiB and returns it in bytes, or `undefined` if it is not set. */
 function mebibytes(name: string): number | undefined {
   if (textSetting(name, undefined) === undefined) return undefined;
   return 2 ** 20 * numberSetting(name, 0, { min: 0, max: 100_000_000 });
@@ -48,9 +48,9 @@ export function readSettings() {
     dataDirectory: resolve(textSetting('DATA_DIR', 'data')),
     /** Exact `host:port` pairs of private hosts that sources may come from. */
     allowSources: listSetting('ALLOW_SOURCES'),
-    /** DNS servers as `address` or `address:port`. If empty, those in /etc/resolv.conf. */
+    /** DNS servers as `address` or `address:port`. Defaults to those in /etc/resolv.conf. */
     dnsServers: listSetting('DNS_SERVERS'),
-    /** Host names of this service, whose URLs it does not convert. */
+    /** Host names of this service. URLs with these hosts are not converted. */
     ownHosts: [hostname(), ...(publicUrl ? [new URL(publicUrl).hostname] : []), ...listSetting('OWN_HOSTS')],
     /** Origin of result URLs, if a proxy in front of the server has a different one. */
     publicUrl,
@@ -60,7 +60,7 @@ export function readSettings() {
     supportUrl: textSetting('SUPPORT_URL', `${origin}/support`),
     /** Origin of this server, for links in mails. */
     origin,
-    /** Whether the server also serves pages for people. */
+    /** Whether the server also serves the site. */
     site: switchSetting('SITE', true),
     /** Who may become a member of the site. */
     signUp: choiceSetting<SignUp>('SIGN_UP', ['open', 'invite', 'off'], 'invite'),
@@ -68,28 +68,28 @@ export function readSettings() {
     smtpUrl: textSetting('SMTP_URL', undefined),
     /** Sender of the mails. */
     mailFrom: textSetting('MAIL_FROM', `docmill@${new URL(origin).hostname}`),
-    /** Provider that people can sign in with. None if absent. */
+    /** OpenID provider for signing in. None if absent. */
     openId: openIdSettings(),
-    /** Maximum bytes of one account's stored results. 0 is no limit, and absent a share of the disk. */
+    /** Maximum bytes of one account's stored results. 0 means no limit. Defaults to a fraction of the disk. */
     accountBytes: mebibytes('ACCOUNT_STORAGE'),
-    /** Bytes of a disk that stay free. Absent is a share of it. */
+    /** Bytes to keep free on each disk. Defaults to a fraction of it. */
     diskReserve: mebibytes('DISK_RESERVE'),
     /** Lifetime of a result URL in seconds. */
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
-    /** Concurrent conversions for each tool. */
+    /** Maximum concurrent conversions per tool. */
     size,
-    /** Conversions that run or wait at the same time. */
+    /** Maximum conversions that run or wait at the same time. */
     queue: numberSetting('QUEUE', 64 * size, { min: 1, max: 10_000 }),
     conversionLimits: conversionLimitSettings({ longest: 3600 }),
-    /** Limits of keys without limits of their own. */
+    /** Limits of keys without their own limits. */
     rateLimits: rateLimitSettings({ perMinute: 6000, perMonth: 1_000_000, concurrent: 0 }),
-    /** Loopback port of the Prometheus metrics; off if absent. */
+    /** Loopback port of the Prometheus metrics, which are off if absent. */
     ...(textSetting('METRICS_PORT', undefined) !== undefined && {
       metricsPort: numberSetting('METRICS_PORT', 9464, { min: 0, max: 65535 }),
     }),
     /** Seconds that running conversions get to finish when the server is stopped. */
     stopTime: numberSetting('STOP_TIME', 60, { min: 0, max: 3600 }),
-    /** Demo conversions without a key; off if absent. */
+    /** Limits of demo conversions without a key. Demo mode is off if absent. */
     demo: demoSettings(),
     log: logSettings(process.stdout.isTTY ? 'pretty' : 'json'),
   };

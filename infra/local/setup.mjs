@@ -1,4 +1,4 @@
-// Plain JavaScript, because it must run on any Node version from 20: installs the packages and builds the layers.
+// Installs the packages and builds the layers. Plain JavaScript for any Node version from 20.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const unmet =
 if (unmet !== undefined) fail(unmet);
 
 if (!installed()) {
-  // Overrides what NODE_ENV and npm's configuration leave out.
+  // Includes packages that NODE_ENV or npm's configuration would leave out.
   const all = ['--include=dev', '--include=optional'];
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
   await run('Installing npm packages', 'npm', ['ci', ...all, ...quiet]);

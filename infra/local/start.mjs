@@ -1,4 +1,4 @@
-// Plain JavaScript, because it must run on any Node version from 20: sets up and starts the server here or in a container.
+// Sets up and starts the server, here or in a container. Plain JavaScript for any Node version from 20.
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';
@@ -34,8 +34,8 @@ async function startHere() {
   if (unmet !== undefined) throw new Error(unmet);
   const cwd = prepareCheckout(root, process.env.BUILD_DIR);
   await run(process.execPath, [join(cwd, 'infra/local/setup.mjs')], { cwd });
-  // The engines have a low priority within the session, see `layers/sandbox/launch.c`. Beside a busy program in the same session
-  // they would hardly run.
+  // Engines have a low priority within the session; see `layers/sandbox/launch.c`. Beside a busy program in the same
+  // session they would hardly get any CPU time.
   const server = [...NODE_OPTIONS, join(cwd, 'infra/local/main.ts'), ...args];
   await run(join(cwd, 'node_modules/.bin/node'), server, { cwd, ownSession: true });
 }

@@ -1,6 +1,6 @@
 import { ExecaError, execa } from 'execa';
 
-/** The Debian package of each program whose name differs from that of its package. */
+/** The Debian package of each program that is named differently from its package. */
 const PACKAGES: Readonly<Record<string, string>> = {
   'apt-get': 'apt',
   'dpkg-deb': 'dpkg',

@@ -7,16 +7,16 @@ import { runCommand } from './command.ts';
 import { platform } from './platform.ts';
 import { buildOnce } from './product.ts';
 
-/** gcc without its driver, which would look for the parts of a compiler that is installed. */
+/** gcc without its driver, which would search for parts of an installed compiler. */
 const COMPILER = {
   suite: 'trixie',
   packages: ['cpp-14', 'binutils', 'libgcc-14-dev', 'libc6-dev'],
-  /** Dependencies that compiling C does not need: other sanitizers, a profiler, the tools of a developer. */
+  /** Dependencies that compiling C does not need: other sanitizers, a profiler, developer tools. */
   unwanted:
     /^(libtsan|libhwasan|liblsan|libitm|libgomp|libatomic|libquadmath|libgprofng|libcrypt|libc-dev-bin|rpcsvc)/,
 } as const;
 
-/** Calls `main` without the C library's newest function for it. */
+/** Start code that calls `main` without the C library's newest function for it. */
 const START = join(import.meta.dirname, 'start.c');
 
 const HARDENING = [
@@ -27,12 +27,15 @@ const HARDENING = [
   '-U_FORTIFY_SOURCE',
   '-D_FORTIFY_SOURCE=3',
 ];
-/** Debian's C library does not support indirect branch tracking, so only shadow stacks can be announced to the loader. */
+/**
+ * Enables shadow stacks only. Debian's C library does not support indirect branch tracking, so that cannot be
+ * announced to the loader.
+ */
 const CONTROL_FLOW = {
   x64: { compiler: ['-fcf-protection=full'], linker: ['-z', 'shstk'] },
   arm64: { compiler: ['-mbranch-protection=standard'], linker: [] },
 } as const;
-/** Without optimization, which would take half a minute for the filters of the sandbox. */
+/** Flags without optimization, which would take half a minute for the filters of the sandbox. */
 const SANITIZERS = [
   '-O0',
   '-g',
@@ -51,9 +54,9 @@ export interface CompileRequest {
   readonly libraries?: readonly string[];
   /** Arguments for the compiler, such as definitions. */
   readonly flags?: readonly string[];
-  /** Builds a shared library with this name instead of a program. */
+  /** Name of the shared library to build instead of a program. */
   readonly sharedName?: string;
-  /** Builds a program for tests, which ends as soon as it misuses memory or relies on undefined behavior. */
+  /** Whether to build a program for tests that exits as soon as it misuses memory or relies on undefined behavior. */
   readonly sanitize?: boolean;
   readonly output: string;
   /** Folder for packages and for the compiler, which is unpacked once. */
@@ -61,14 +64,14 @@ export interface CompileRequest {
   progress(text: string): void;
 }
 
-/** Returns what the result of a compilation depends on besides its request, for the recipe of a layer. */
+/** Returns everything that the result of a compilation depends on besides its request, for the recipe of a layer. */
 export async function compilerRecipe(): Promise<object> {
   return Promise.all([import.meta.filename, START].map((file) => readFile(file, 'utf8')));
 }
 
 /**
- * Compiles a C program with a compiler that is unpacked and started by its own loader, so the machine needs none. The
- * result is position-independent and has no writable code, an unwritable table of functions and stack protection.
+ * Compiles a C program with a compiler that is unpacked and started by its own loader, so that the machine needs
+ * none. The result is position-independent, has stack protection, no writable code, and a read-only function table.
  */
 export async function compile(request: CompileRequest): Promise<void> {
   const compiler = await unpackCompiler(request);
@@ -125,7 +128,7 @@ async function run(compiler: string, program: string, args: readonly string[]): 
   await runCommand(join(libraries, loader), ['--library-path', libraries, join(compiler, program), ...args]);
 }
 
-/** The compiler's own folder of libraries and headers. */
+/** Returns the compiler's own folder of libraries and headers. */
 const ownFolder = (compiler: string) => join(compiler, 'usr/lib/gcc', platform().triplet, '14');
 
 async function compileSource(
@@ -150,7 +153,7 @@ async function compileSource(
     '-Wno-unused-parameter',
     '-Wno-missing-field-initializers',
     '-Werror',
-    // Only unpacked headers, because the machine's may be older.
+    // Only unpacked headers are used, because the machine's may be older.
     ...['-nostdinc', ...[...include, ...system].flatMap((folder) => ['-isystem', folder])],
     ...flags,
   ]);
@@ -169,7 +172,7 @@ async function link(
     sharedName === undefined
       ? ['-pie', '-dynamic-linker', interpreter, library('Scrt1.o')]
       : ['-shared', '-soname', sharedName];
-  // The sanitizers replace functions of the C library, so they come first.
+  // The sanitizers come first, because they replace functions of the C library.
   const sanitizers = sanitize ? ['libasan.so.8', 'libubsan.so.1'].map(library) : [];
   const runtime = ['libc.so.6', 'libc_nonshared.a', loader].map(library);
   await run(compiler, `usr/bin/${triplet}-ld.bfd`, [
@@ -186,14 +189,15 @@ async function link(
     ...['--eh-frame-hdr', '--hash-style=gnu', '--as-needed', ...CONTROL_FLOW[architecture].linker],
     ...(sanitize ? [] : ['--strip-all']),
     ...(ownStart ? ['--wrap=__libc_start_main'] : []),
-    // The libraries' own dependencies are also looked up here, because the machine may lack them or have another version.
+    // The libraries' own dependencies are also looked up here, because the machine may lack them or have other
+    // versions.
     ...[...libraries.map((file) => dirname(file)), library('')].flatMap((folder) => ['-rpath-link', folder]),
     ...kind,
     library('crti.o'),
     own('crtbeginS.o'),
     ...objects,
     ...sanitizers,
-    // By name, or the program would look for a library without an own name in this folder.
+    // Linked by name, because the program would otherwise look for a library without a soname in this folder.
     ...libraries.flatMap((file) => ['-L', dirname(file), `-l:${basename(file)}`]),
     ...runtime,
     own('libgcc.a'),

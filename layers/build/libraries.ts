@@ -4,8 +4,8 @@ import { runCommand } from './command.ts';
 import { platform } from './platform.ts';
 
 /**
- * Copies every library that `programs` need from unpacked Debian packages to `into`, together with the loader. The result
- * brings its own C library and runs on any Linux.
+ * Copies the loader and every library that `programs` need from unpacked Debian packages to `into`. The result
+ * contains its own C library and runs on any Linux.
  */
 export async function copyLibraries(
   programs: readonly string[],
@@ -25,7 +25,7 @@ export async function copyLibraries(
   for (const name of needed) await copyFile(await realpath(join(all, name)), join(into, name));
 }
 
-/** Returns the paths in a loader's list of libraries. Folders can have spaces in their names. */
+/** Returns the paths in a loader's list of libraries. Folders may have spaces in their names. */
 export function listedFiles(listed: string): string[] {
   return [...listed.matchAll(/ => (\/.+) \(0x[0-9a-f]+\)$/gm)].map(([, file]) => file!);
 }

@@ -5,9 +5,9 @@ import type { Package } from '../debian/apt.ts';
 
 /** One line of a layer's `manifest.json`. */
 export interface ManifestEntry extends Package {
-  /** Short names from the package's copyright file. */
+  /** Short names of licenses from the package's copyright file. */
   readonly licenses: readonly string[];
-  /** Path of the full text in `licenses/`; packages of the same source share it. */
+  /** Path of the full text in `licenses/`, which packages from the same source share. */
   readonly licenseText?: string;
 }
 

@@ -5,18 +5,20 @@ import { type BuildOptions, buildOnce, cacheOf } from './product.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Which packages of `package-lock.json` a layer contains. */
+/** The packages of `package-lock.json` that a layer contains. */
 export interface NpmPins {
   readonly cpu: string;
   readonly libc: string;
   readonly packages: readonly string[];
-  /** Native packages, which npm treats as optional but the layer needs. */
+  /** Native packages that the layer needs, although npm treats them as optional. */
   readonly native: readonly string[];
   /** Files that are not used at run time, by path below `node_modules`. */
   readonly unwanted: readonly RegExp[];
 }
 
-/** Builds a layer of npm packages and their dependencies, with a `manifest.json`. Licenses are part of the packages. */
+/**
+ * Builds a layer of npm packages and their dependencies, with a `manifest.json`. The packages contain their licenses.
+ */
 export async function buildNpmLayer(options: BuildOptions, pins: NpmPins, recipe: object): Promise<void> {
   const lock = await readFile(join(ROOT, 'package-lock.json'), 'utf8');
   const locked = JSON.parse(lock) as { packages: Record<string, { integrity: string }> };
@@ -36,7 +38,9 @@ export async function buildNpmLayer(options: BuildOptions, pins: NpmPins, recipe
   });
 }
 
-/** Returns the folder of the packages for the target platform: this project's, or else one that is installed for it. */
+/**
+ * Returns the folder of the packages for the target platform: this project's, or else one that is installed for it.
+ */
 async function installed({ into, progress }: BuildOptions, { cpu, libc, native }: NpmPins) {
   const own = join(ROOT, 'node_modules');
   const alike = await stat(join(own, native[0]!)).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Debian's library folder, the loader and where it is installed, for each architecture, by Node's name. */
+/** Debian's library folder, the loader and its installed path, by Node's name of the architecture. */
 const PLATFORM = {
   x64: {
     architecture: 'x64',

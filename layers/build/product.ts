@@ -9,10 +9,10 @@ export interface BuildOptions {
   progress(text: string): void;
 }
 
-/** Returns the folder for downloads of all layers; it is kept, so that a second build needs no network. */
+/** Returns the download folder of all layers. It is kept, so that a second build needs no network. */
 export const cacheOf = (into: string): string => join(dirname(dirname(into)), 'cache');
 
-/** Marks layers as out of date and forgets the package lists, so that the next build takes today's packages. */
+/** Marks layers as out of date and deletes the package lists, so that the next build takes the newest packages. */
 export async function discardProducts(products: string, names: readonly string[]): Promise<void> {
   for (const name of names) await rm(join(products, name, '.recipe'), { force: true });
   const lists = join(cacheOf(join(products, 'any')), 'apt');

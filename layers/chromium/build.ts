@@ -15,8 +15,8 @@ const SANDBOX = join(HERE, 'sandbox');
 const RULES = join(HERE, '../sandbox');
 
 /**
- * Builds the browser: `chromium`, what starts it in a sandbox (`enter`), SwiftShader, `lib/` with all other libraries
- * except glibc, `manifest.json`, `licenses/`.
+ * Builds the browser: `chromium`, the program that starts it in a sandbox (`enter`), SwiftShader, `lib/` with all
+ * other libraries except glibc, `manifest.json`, `licenses/`.
  */
 export async function build(options: BuildOptions): Promise<void> {
   const recipe = await Promise.all([...[HERE, SANDBOX, RULES].map(recipeOf), compilerRecipe()]);
@@ -59,8 +59,9 @@ export async function build(options: BuildOptions): Promise<void> {
 }
 
 /**
- * Moves SwiftShader to the other libraries. Chromium reads the driver's description next to its real path; a library that
- * is named without a folder there is found through `LD_LIBRARY_PATH`, so a Lambda layer can store it compressed.
+ * Moves SwiftShader to the other libraries. Chromium reads the driver's description next to its real path. If that
+ * names a library without a folder, the library is found through `LD_LIBRARY_PATH`, so a Lambda layer can store it
+ * compressed.
  */
 async function moveDriver(directory: string): Promise<void> {
   const library = 'libvk_swiftshader.so';
@@ -71,7 +72,7 @@ async function moveDriver(directory: string): Promise<void> {
   await rename(join(directory, library), join(directory, 'lib', library));
 }
 
-/** Decompresses a brotli file and makes it executable for everyone, because the layer may be used by another user. */
+/** Decompresses a brotli file and makes it executable for everyone, because another user may run it. */
 async function inflate(from: string, to: string): Promise<void> {
   await pipeline(
     createReadStream(from, { highWaterMark: 1 << 20 }),

@@ -1,4 +1,4 @@
-/** The npm package that contains the browser, and the files that are used. */
+/** The npm package that contains the browser, and the files to use from it. */
 export const PINS = {
   package: '@sparticuz/chromium',
   version: '153.0.0',
@@ -7,5 +7,5 @@ export const PINS = {
   libraries: 'al2023.tar',
   /** Draws WebGL without a GPU. */
   swiftshader: 'swiftshader.tar',
-  // Its font is not used: see layers/fonts.
+  // The font in the package is not used; see layers/fonts.
 } as const;

@@ -4,10 +4,10 @@ import { runCommand } from '../build/command.ts';
 import { provideKeyring, SIGNING_KEYS } from './keyring.ts';
 import { findMirrors, type Mirror } from './mirrors.ts';
 
-/** Milliseconds after which package lists are fetched again. */
+/** Maximum age of package lists in milliseconds. */
 const FRESH = 12 * 3600_000;
 
-/** A package source with its own lists and cache, independent of the machine's. It does not need root. */
+/** A package source with its own lists and cache, independent of the machine's. Does not need root. */
 export interface AptRoot {
   readonly directory: string;
   /** Arguments that make apt-get use this root. */
@@ -74,7 +74,7 @@ function optionsOf(directory: string, architecture: string): string[] {
     'Dir::Etc::preferencesparts': '/dev/null',
     'Dir::Etc::sourcelist': join(directory, 'sources.list'),
     'Dir::Etc::sourceparts': '/dev/null',
-    // Only the pinned keys are trusted here, regardless of what the machine's apt trusts.
+    // Only the pinned keys are trusted here, regardless of the keys that the machine's apt trusts.
     'Dir::Etc::trusted': '/dev/null',
     'Dir::Etc::trustedparts': join(directory, 'trusted'),
     'APT::Get::AllowUnauthenticated': 'false',
@@ -83,7 +83,7 @@ function optionsOf(directory: string, architecture: string): string[] {
     'Acquire::AllowDowngradeToInsecureRepositories': 'false',
     'Dir::State': directory,
     'Dir::State::lists': join(directory, 'lists'),
-    // Nothing counts as installed, so that every dependency is included, down to the C library.
+    // Pretends that nothing is installed, so that every dependency is included, down to the C library.
     'Dir::State::status': '/dev/null',
   };
   return ['-q', ...Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])];

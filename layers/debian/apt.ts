@@ -9,7 +9,7 @@ import { withLock } from '../build/lock.ts';
 import { inParallel } from '../parallel.ts';
 import { type AptRoot, openAptRoot } from './apt-root.ts';
 
-/** One package of a layer, as its manifest names it. */
+/** A package in a layer's manifest. */
 export interface Package {
   readonly name: string;
   readonly version: string;
@@ -18,16 +18,16 @@ export interface Package {
 }
 
 export interface UnpackRequest {
-  /** Package names, each with all its dependencies unless `dependencies` is false. */
+  /** Package names. All dependencies are included unless `dependencies` is false. */
   readonly packages: readonly string[];
   readonly dependencies?: boolean;
-  /** Debian suite such as `trixie`; its security updates are included. */
+  /** Debian suite such as `trixie`, including its security updates. */
   readonly suite: string;
-  /** Debian's name of the architecture; the default is the machine's. */
+  /** Debian's name of the architecture. Defaults to that of this machine. */
   readonly architecture?: string;
-  /** Selects packages by name; the default is all. */
+  /** Selects packages by name. Keeps all by default. */
   readonly keep?: (name: string) => boolean;
-  /** Folder that the packages' files are unpacked into. */
+  /** Folder to unpack the packages into. */
   readonly into: string;
   /** Folder for lists and packages, which all layers and processes can share. */
   readonly cache: string;
@@ -36,7 +36,7 @@ export interface UnpackRequest {
 
 /**
  * Unpacks Debian packages without installing them, as any user, and returns the packages sorted by name.
- * @throws Error with what to install if the machine has no apt, dpkg, archive keyring or Debian mirror.
+ * @throws Error that says what to install if the machine has no apt, dpkg, archive keyring or Debian mirror.
  */
 export async function unpackPackages(request: UnpackRequest): Promise<Package[]> {
   const { cache, into, progress } = request;
@@ -72,7 +72,8 @@ async function download(request: UnpackRequest, refresh: boolean): Promise<Resol
   const present = await Promise.all(wanted.map(isPresent));
   const absent = wanted.filter((_, index) => !present[index]);
   if (absent.length > 0) progress(`Downloading packages of Debian ${suite}: 0 of ${absent.length}`);
-  // Several packages per call, because each call of apt-get rereads the lists. Several concurrent calls for speed.
+  // Each call covers several packages, because every call of apt-get rereads the lists. Several calls run at once,
+  // for speed.
   let done = 0;
   await inParallel(chunks(absent, 8), 6, async (chunk) => {
     await fetchPackages(root, chunk);
@@ -85,7 +86,7 @@ async function download(request: UnpackRequest, refresh: boolean): Promise<Resol
 async function resolve(root: AptRoot, request: UnpackRequest): Promise<Resolved[]> {
   const names =
     request.dependencies === false ? request.packages : await withDependencies(root, request.packages);
-  // `install` would print MD5 sums.
+  // Uses `download` because `install` would print MD5 sums.
   const planned = await runCommand('apt-get', [...root.options, '--print-uris', 'download', ...names]);
   const found = [
     ...planned.matchAll(/^'\S+' (([^_\s]+)_([^_\s]+)_([a-z0-9]+)\.deb) \d+ SHA256:([0-9a-f]{64})$/gm),

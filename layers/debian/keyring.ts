@@ -4,7 +4,7 @@ import { runCommand } from '../build/command.ts';
 
 /**
  * Keys that sign Debian 13 (trixie): the archive, its security updates and the stable release, of Debian 12 and 13.
- * Source: the package debian-archive-keyring 2025.1; also published by Debian's FTP team. apt accepts a release file
+ * Source: the package debian-archive-keyring 2025.1, also published by Debian's FTP team. apt accepts a release file
  * only if one of these keys signed it, wherever the keyring came from.
  */
 export const SIGNING_KEYS = [
@@ -20,13 +20,13 @@ const PACKAGE = 'debian-archive-keyring';
 const INSTALLED = `/usr/share/keyrings/${PACKAGE}.gpg`;
 
 /**
- * Puts Debian's keyring into `trusted`: the installed one, else the one in the mirror's own keyring package. That package
- * is fetched unverified, which is safe because only keys with a pinned fingerprint count.
+ * Puts Debian's keyring into `trusted`: the installed one, or else the one in the mirror's own keyring package. That
+ * package is fetched unverified, which is safe because only keys with a pinned fingerprint are accepted.
  */
 export async function provideKeyring(request: {
   readonly trusted: string;
   readonly scratch: string;
-  /** Where the machine's own keyring is, if it has one. */
+  /** Path of the machine's own keyring, if it has one. */
   readonly installed?: string;
   /** Fetches a package from the mirror without verifying it, into `directory`. */
   fetchUnverified(name: string, directory: string): Promise<void>;

@@ -8,8 +8,8 @@ export interface Mirror {
 }
 
 /**
- * Returns the mirrors to download packages from: those in `DEBIAN_MIRROR` (comma-separated), or else the ones in this
- * machine's own apt sources. There is no built-in default, because choosing a mirror is up to the operator.
+ * Returns the mirrors to download packages from: those in `DEBIAN_MIRROR` (comma-separated), or else those in this
+ * machine's own apt sources. There is no built-in default, because the choice is up to the operator.
  * @throws Error with the command to type if there is neither.
  */
 export async function findMirrors(

@@ -12,7 +12,7 @@ import {
   type Substitutes,
 } from './substitutes.ts';
 
-/** Removes DejaVu's black and white emoji, which would otherwise be preferred over the colored ones. */
+/** Removes DejaVu's black-and-white emoji, which would otherwise be preferred over the colored ones. */
 const WITHOUT_EMOJI = [
   '<match target="scan"><test name="family"><string>DejaVu Sans</string></test>',
   '<edit name="charset" mode="assign"><minus><name>charset</name><charset>',
@@ -28,9 +28,10 @@ const JAPANESE_FORMS = [
 ].join('\n');
 
 /**
- * Returns `fonts.conf`. It contains no absolute path, so the layer works in any folder: fonts are found relative to the file
- * itself, the cache below `XDG_CACHE_HOME`. Consumers set what `fontEnvironment` in `functions/engines/worker/sandbox.ts`
- * returns: `FONTCONFIG_FILE=<layers>/fonts/fonts.conf` and a private `XDG_CACHE_HOME`.
+ * Returns `fonts.conf`. It contains no absolute path, so the layer works in any folder: fonts are found relative to
+ * the file itself, and the cache is below `XDG_CACHE_HOME`. Consumers set the variables that `fontEnvironment` in
+ * `functions/engines/worker/sandbox.ts` returns: `FONTCONFIG_FILE=<layers>/fonts/fonts.conf` and a private
+ * `XDG_CACHE_HOME`.
  */
 export function fontsConfiguration(): string {
   const substitutes = [STANDS_FOR, STANDS_FOR_IN_PAGES].flatMap((each) => Object.entries(each));
@@ -38,12 +39,12 @@ export function fontsConfiguration(): string {
 }
 
 /**
- * Returns `office.conf`, for programs that ask for one family and not for a list. LibreOffice asks for a name and `serif`, whatever
- * the font is, so that every missing font must have a substitute here.
+ * Returns `office.conf`, for programs that request one family instead of a list. LibreOffice requests a name and
+ * `serif`, whatever the font is, so every missing font must have a substitute here.
  */
 export function officeConfiguration(): string {
   return configuration([
-    // Each rule inserts its substitute right behind the name, so that later ones take precedence.
+    // Each rule inserts its substitute right after the name, so later rules take precedence.
     substitute(
       '<test qual="first" name="family" compare="not_eq"><string>serif</string></test>',
       'Liberation Sans',
@@ -65,7 +66,7 @@ export function officeConfiguration(): string {
   ]);
 }
 
-/** The shorter a name, the more fonts contain it, so that longer ones must come later. */
+/** Sorts names by length. More fonts contain a shorter name, so longer names must come later to take precedence. */
 function byLength(families: Substitutes): ReadonlyArray<readonly [family: string, face: string]> {
   return Object.entries(families)
     .flatMap(([face, names]) => names.map((family) => [family, face] as const))
@@ -76,7 +77,7 @@ function familyTest(which: 'first' | 'any', compare: 'eq' | 'contains', family: 
   return `<test qual="${which}" name="family" compare="${compare}"><string>${family}</string></test>`;
 }
 
-/** Inserts a face behind the first family that the test matches. */
+/** Inserts a face after the first family that the test matches. */
 function substitute(test: string, face: string): string {
   const edit = `<edit name="family" mode="append" binding="same"><string>${face}</string></edit>`;
   return `<match target="pattern">${test}${edit}</match>`;
@@ -103,7 +104,7 @@ function configuration(substitutes: readonly string[]): string {
     '</edit></match>',
     JAPANESE_FORMS,
     WITHOUT_EMOJI,
-    // Gray smoothing and no hinting, so that the layout is the same at every size.
+    // Enables gray smoothing and disables hinting, so that the layout is the same at every size.
     '<match target="font">',
     '<edit name="antialias" mode="assign"><bool>true</bool></edit>',
     '<edit name="hinting" mode="assign"><bool>false</bool></edit>',

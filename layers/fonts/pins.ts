@@ -1,26 +1,27 @@
-/** Where the fonts come from. Versions are the newest of the suite, and are recorded in the manifest. */
+/** Packages with the fonts. Versions are the newest of the suite and are recorded in the manifest. */
 export const PINS = {
   suite: 'trixie',
   packages: [
-    // Same widths as Arial, Times New Roman, Courier New and Arial Narrow.
+    // Metrics of Arial, Times New Roman, Courier New and Arial Narrow.
     'fonts-liberation',
     'fonts-liberation-sans-narrow',
-    // Same widths as Calibri and Cambria.
+    // Metrics of Calibri and Cambria.
     'fonts-crosextra-carlito',
     'fonts-crosextra-caladea',
-    // Same widths as Verdana. Also Hebrew, Armenian, Georgian, mathematics and many symbols.
+    // Metrics of Verdana. Also covers Hebrew, Armenian, Georgian, mathematics and many symbols.
     'fonts-dejavu-core',
     'fonts-dejavu-mono',
     // Bullets and symbols of office documents, in place of Wingdings and Symbol.
     'fonts-opensymbol',
     'fonts-noto-color-emoji',
-    // 5 MB for all Hangul, kana and 20,932 ideographs. Noto Sans CJK needs 20 MB per weight, which does not fit next to Chromium.
+    // Covers all Hangul, kana and 20,932 ideographs in 5 MB. Noto Sans CJK needs 20 MB per weight, which does not fit
+    // next to Chromium.
     'fonts-wqy-microhei',
-    // The Japanese forms of 6,500 ideographs in 2 MB.
+    // Japanese forms of 6,500 ideographs in 2 MB.
     'fonts-motoya-l-cedar',
     'fonts-noto-core',
   ],
-  /** Scripts taken from `fonts-noto-core`, which has 42 MB in total: those that no other font covers. */
+  /** Scripts taken from `fonts-noto-core`, which has 42 MB in total. No other font covers them. */
   notoScripts: [
     'Bengali',
     'Devanagari',
@@ -48,6 +49,6 @@ export const PINS = {
     'OlChiki',
     'Javanese',
   ],
-  /** The same for scripts that only exist with serifs. */
+  /** Further scripts from it that exist only with serifs. */
   notoSerifScripts: ['Tibetan'],
 } as const;

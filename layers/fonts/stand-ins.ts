@@ -3,25 +3,30 @@ import { join } from 'node:path';
 import fonteditor from 'fonteditor-core';
 import METRICS from './metrics.json' with { type: 'json' };
 
-/** A face that is drawn like a free one, but in which each letter and each line is as large as in a font that cannot be shipped. */
+/** A face that looks like a free one, but has the letter widths and line heights of a font that cannot be shipped. */
 export interface StandIn {
-  /** Name of the font that documents name. */
+  /** Name of the font in documents. */
   readonly family: string;
   readonly style: Style;
-  /** File of the free face that is drawn. */
+  /** File of the free face that it is drawn from. */
   readonly base: string;
-  /** Fonts for ideographs have wide signs and Greek letters, so that their stand-ins leave all but ASCII to other fonts. */
+  /**
+   * Characters to include. Fonts for ideographs have wide symbols and Greek letters, so their stand-ins leave
+   * everything but ASCII to other fonts.
+   */
   readonly letters: 'all' | 'ASCII';
-  /** Thousandths of the font size. */
+  /** Ascent in thousandths of the font size. */
   readonly ascent: number;
   readonly descent: number;
   readonly lineGap: number;
-  /** Widths of characters in thousandths of the font size. A string of characters and their widths, in the same order. */
+  /** Characters and their widths in thousandths of the font size, in the same order. */
   readonly characters: string;
   readonly widths: readonly number[];
 }
 
-/** Glyphs are widened at most by this factor, and get space on both sides if they need more, such as a narrow "1". */
+/**
+ * Maximum factor by which glyphs are widened. Those that need more, such as a narrow "1", get space on both sides.
+ */
 const WIDENED = 1.1;
 
 type Style = 'Regular' | 'Bold' | 'Italic' | 'Bold Italic';
@@ -29,8 +34,9 @@ type Style = 'Regular' | 'Bold' | 'Italic' | 'Bold Italic';
 export const STAND_INS = METRICS as readonly StandIn[];
 
 const RANGES: Readonly<Record<StandIn['letters'], ReadonlyArray<readonly [first: number, last: number]>>> = {
-  // Latin, Greek and Cyrillic, as far as Windows has code pages for them, Vietnamese, and the signs of office documents. Others are drawn
-  // with other faces: on AWS, the layers of doc2any have little space left.
+  // Latin, Greek and Cyrillic as far as Windows has code pages for them, Vietnamese, and the symbols of office
+  // documents. Other characters are drawn with other faces, because the layers of doc2any have little space left on
+  // AWS.
   all: [
     [0x20, 0x17f],
     [0x192, 0x192],
@@ -49,12 +55,15 @@ const RANGES: Readonly<Record<StandIn['letters'], ReadonlyArray<readonly [first:
   ASCII: [[0x20, 0x7e]],
 };
 
-/** Returns the family name of a stand-in. LibreOffice itself replaces Cambria with Caladea, whose license allows to keep the name. */
+/**
+ * Returns the family name of a stand-in. LibreOffice itself replaces Cambria with Caladea, whose license allows
+ * keeping the name.
+ */
 export function standInName(family: string): string {
   return family === 'Cambria' ? 'Caladea' : `Metric ${family}`;
 }
 
-/** Builds the face as TrueType. Its file name is its family name and style. */
+/** Builds the face as TrueType. Its file name consists of its family name and style. */
 export async function buildStandIn(
   standIn: StandIn,
   faces: string,
@@ -110,7 +119,10 @@ export async function buildStandIn(
   };
 }
 
-/** Returns by what each character's glyph is scaled. Accented letters are as wide as their base, others as the mean. */
+/**
+ * Returns the factor for each character's glyph. Accented letters are as wide as their base, and others as the
+ * average.
+ */
 function scaleOf(
   { characters, widths }: StandIn,
   glyphs: ReadonlyArray<{ unicode?: readonly number[]; advanceWidth: number }>,

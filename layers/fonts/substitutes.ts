@@ -1,12 +1,12 @@
 /** Faces by the names of fonts that documents and pages use. */
 export type Substitutes = Readonly<Record<string, readonly string[]>>;
 
-/** Has the Japanese forms of ideographs, where the other fonts have the Chinese ones. */
+/** Covers the Japanese forms of ideographs, where other fonts have the Chinese ones. */
 export const JAPANESE = 'MotoyaLCedar';
 
 /**
- * Substitutes for fonts that documents and pages name. In the first group, every glyph has the same width, in the others most
- * nearly so.
+ * Substitutes for fonts that documents and pages name. In the first group, every glyph has the same width as the
+ * original, and in the others most have nearly the same.
  */
 export const STANDS_FOR: Substitutes = {
   'Liberation Sans': names`Arial, Helvetica, Arial Unicode MS, Microsoft Sans Serif, Arimo`,
@@ -18,7 +18,7 @@ export const STANDS_FOR: Substitutes = {
   'DejaVu Sans': names`Verdana, Tahoma, Lucida Sans Unicode`,
   'DejaVu Sans Mono': names`Consolas, Menlo, Monaco, SFMono-Regular`,
   OpenSymbol: names`Wingdings, Wingdings 2, Wingdings 3, Webdings, Symbol, Segoe UI Symbol`,
-  // LibreOffice draws text of these scripts correctly only in a font that covers them, not as a fallback.
+  // LibreOffice draws text in these scripts correctly only with a font that covers them, not with a fallback.
   'Noto Sans Khmer': names`
     Khmer UI, DaunPenh, MoolBoran, Khmer MN, Khmer Sangam MN, Noto Serif Khmer, Khmer OS, Khmer OS System,
     Khmer OS Battambang, Khmer OS Siemreap, Khmer OS Content, Khmer OS Muol, Khmer OS Muol Light, Khmer OS Bokor,
@@ -28,7 +28,7 @@ export const STANDS_FOR: Substitutes = {
     Myanmar Text, Myanmar MN, Myanmar Sangam MN, Myanmar3, Myanmar2, Noto Serif Myanmar, Padauk, Padauk Book,
     Pyidaungsu, Masterpiece Uni Sans, Tharlon
   `,
-  // Their Latin letters are as wide as half an ideograph, too.
+  // Their Latin letters are also half as wide as an ideograph.
   [JAPANESE]: names`MS Gothic, ＭＳ ゴシック, MS Mincho, ＭＳ 明朝, IPAGothic, IPAMincho, TakaoGothic`,
   'Noto Color Emoji': names`Apple Color Emoji, Segoe UI Emoji, Twemoji Mozilla, Noto Emoji, emoji`,
   'WenQuanYi Micro Hei': names`
@@ -41,7 +41,7 @@ export const STANDS_FOR: Substitutes = {
   `,
 };
 
-/** The same for web pages only, because documents have substitutes that are nearer. */
+/** Substitutes only for web pages, because documents have closer ones. */
 export const STANDS_FOR_IN_PAGES: Substitutes = {
   'Liberation Sans': names`Segoe UI, Trebuchet MS`,
   'Liberation Serif': names`Georgia, Garamond, Palatino Linotype, Book Antiqua`,
@@ -83,8 +83,8 @@ export const ALSO_CALLED: Substitutes = {
 };
 
 /**
- * Families that documents use most, by the substitute of their kind that is nearest in width. Variants such as "Lato Light" begin
- * with the same name.
+ * The families that documents use most, by the substitute of the same kind with the closest widths. Variants such as
+ * "Lato Light" start with the same name.
  */
 export const NEAREST: Substitutes = {
   'Liberation Serif': names`
@@ -129,7 +129,9 @@ export const NEAREST: Substitutes = {
   'DejaVu Sans Mono': names`Source Code, Fira Code, Cascadia, Inconsolata, Droid Sans Mono, Noto Sans Mono, Hack`,
 };
 
-/** Parts of names that tell the kind of a font. Later ones take precedence, as in "MS Sans Serif" and "Sans Mono". */
+/**
+ * Parts of names that indicate the kind of a font. Later ones take precedence, as in "MS Sans Serif" and "Sans Mono".
+ */
 export const PARTS: ReadonlyArray<readonly [face: string, parts: readonly string[]]> = [
   [
     'Liberation Serif',
@@ -140,7 +142,10 @@ export const PARTS: ReadonlyArray<readonly [face: string, parts: readonly string
   ['Liberation Mono', ['Mono', 'Courier', 'Typewriter', ' Code', 'Consol']],
 ];
 
-/** Faces for letters that a substitute lacks, by language. DejaVu Sans has those of Arabic, but much wider than the fonts of Office. */
+/**
+ * Faces for letters that a substitute lacks, by language. DejaVu Sans covers Arabic, but its letters are much wider
+ * than those of Office fonts.
+ */
 export const LANGUAGES: Substitutes = {
   'Noto Sans Arabic': ['ar', 'fa', 'ur', 'ps', 'ug', 'ku'],
   'WenQuanYi Micro Hei': ['zh', 'ja', 'ko'],
@@ -155,10 +160,10 @@ export const GENERIC: Readonly<Record<string, string>> = {
   fantasy: 'Liberation Sans',
 };
 
-/** Searched in this order for characters that the chosen font lacks. */
+/** Faces to search for characters that the chosen font lacks, in this order. */
 export const FALLBACK = ['DejaVu Sans', 'WenQuanYi Micro Hei', 'Noto Color Emoji'];
 
-/** Splits a list of names at its commas. */
+/** Splits a comma-separated list of names. */
 function names(list: TemplateStringsArray): readonly string[] {
   return list
     .join('')

@@ -1,6 +1,6 @@
 import type { NpmPins } from '../build/npm.ts';
 
-/** The target platform, and the files that are used from the packages. Versions are in `package-lock.json`. */
+/** The target platform, and the files to use from the packages. Versions are in `package-lock.json`. */
 export const PINS: NpmPins = {
   cpu: 'x64',
   libc: 'glibc',

@@ -11,7 +11,7 @@ import { policy } from './policy.ts';
 
 const HERE = import.meta.dirname;
 
-/** Configuration files with no entries, in place of those that name programs, fonts and folders of a system. */
+/** Empty configuration files, in place of those that name a system's programs, fonts and folders. */
 const EMPTY = {
   'delegates.xml': 'delegatemap',
   'log.xml': 'logmap',

@@ -17,7 +17,7 @@
 #include "message.h"
 #include "sandbox.h"
 
-// The policy allows 1200 MiB of pixels; the libraries take the rest.
+// The policy allows 1200 MiB of pixels. The rest is for libraries.
 #define MAX_MEMORY (2000UL << 20)
 
 // The most severe exception so far.
@@ -32,7 +32,7 @@ static void remember(const ExceptionType severity, const char *reason, const cha
         return;
     worst = severity;
     snprintf(worst_reason, sizeof worst_reason, "%s %s", reason ? reason : "", description ? description : "");
-    // It is sent as a JSON string.
+    // The reason is sent as a JSON string.
     for (char *letter = worst_reason; *letter; letter++)
         if (*letter < ' ' || *letter > '~' || *letter == '"' || *letter == '\\')
             *letter = ' ';
@@ -46,7 +46,7 @@ static void send_outcome(void)
     finish_answer(answer);
 }
 
-// ImageMagick cannot continue, usually without memory.
+// Called when ImageMagick cannot continue, usually because it is out of memory.
 __attribute__((noreturn)) static void give_up(const ExceptionType severity, const char *reason, const char *description)
 {
     remember(severity, reason, description);
@@ -60,7 +60,7 @@ static void run(const struct request *request)
     const size_t count = yyjson_arr_size(words);
     char **list = calloc(count + 1, sizeof *list);
     if (!list)
-        fail_without_memory();
+        fail_out_of_memory();
     size_t index, size;
     yyjson_val *word;
     // The command line changes its words in place.

@@ -1,11 +1,11 @@
-/** Where ImageMagick comes from. Versions are the newest of the suite and are recorded in `manifest.json`. */
+/** Packages of ImageMagick. Versions are the newest of the suite and are recorded in `manifest.json`. */
 export const PINS = {
   suite: 'trixie',
   packages: [
     'libmagickwand-7.q16-10',
-    // The coders of DjVu, OpenEXR, JPEG 2000 and others, of which only some are kept.
+    // Coders of DjVu, OpenEXR, JPEG 2000 and others, only some of which are kept.
     'libmagickcore-7.q16-10-extra',
-    // Reads the requests.
+    // Parses the requests.
     'libyyjson0',
     // Decoders for HEIC and AVIF.
     'libheif-plugin-libde265',

@@ -1,6 +1,6 @@
 import { PINS } from './pins.ts';
 
-/** Limits of one process. The pixels of an image take 8 bytes each, and an operator needs two images. */
+/** Limits of one process. Each pixel takes 8 bytes, and an operator needs two images. */
 const RESOURCES = {
   memory: '1200MiB',
   map: '0B',
@@ -10,16 +10,16 @@ const RESOURCES = {
   height: '1000KP',
   'list-length': '4096',
   thread: '1',
-  // Seconds. The service's own deadline comes first and also ends loops that never look at this limit.
+  // In seconds. The service's own deadline is shorter, and also ends loops that never check this limit.
   time: '300',
 } as const;
 
-/** Returns ImageMagick's `policy.xml`: nothing is allowed but the listed formats, within limits. */
+/** Returns ImageMagick's `policy.xml`, which allows only the listed formats, within limits. */
 export function policy(): string {
   const read = Object.values(PINS.coders).flat();
   const rules = [
     ...['delegate', 'filter'].map((domain) => rule(domain, 'none', '*')),
-    // Lists of files, commands and the standard streams.
+    // Denies lists of files, commands and the standard streams.
     ...['@*', '|*', '-', 'fd:*'].map((pattern) => rule('path', 'none', pattern)),
     rule('coder', 'none', '*'),
     rule('coder', 'read', `{${read.join(',')}}`),

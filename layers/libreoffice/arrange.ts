@@ -9,8 +9,8 @@ import { PINS } from './pins.ts';
 const ORIGIN = '$'.concat('{ORIGIN}');
 
 /**
- * Keeps LibreOfficeKit from selecting a language, which would also select Letter for documents without a page size. As in
- * soffice, the environment decides instead: `LANG` on date formats, `LC_PAPER` on the page size.
+ * Keeps LibreOfficeKit from selecting a language, which would also select Letter for documents without a page size.
+ * As in soffice, environment variables decide instead: `LANG` for date formats, `LC_PAPER` for the page size.
  */
 const SYSTEM_LOCALE = `<?xml version="1.0" encoding="UTF-8"?>
 <oor:data xmlns:oor="http://openoffice.org/2001/registry">
@@ -27,7 +27,7 @@ const HTML_TEMPLATE = 'share/template/common/internal/html.oth';
 
 /**
  * Arranges unpacked packages so that LibreOffice runs from any folder, with its own loader and C library: `program/`,
- * `share/` and `lib/`, which holds exactly the libraries that `program/` needs. With `complete`, nothing is left out.
+ * `share/`, and `lib/` with exactly the libraries that `program/` needs. With `complete`, nothing is left out.
  */
 export async function arrange(unpacked: string, into: string, { complete = false } = {}): Promise<void> {
   const source = join(unpacked, 'usr/lib/libreoffice');
@@ -39,11 +39,11 @@ export async function arrange(unpacked: string, into: string, { complete = false
     });
   await copy('program', (path) => PINS.unwantedProgram.test(path));
   await copy('share', (path) => PINS.unwantedShare.test(path));
-  // The defaults of a new profile. LibreOffice requires the folder, even an empty one.
+  // Folder of defaults for new profiles, which LibreOffice requires even if it is empty.
   await mkdir(join(into, 'presets'));
   if (!complete) {
     await removeUserInterface(join(into, 'share'));
-    // The styles of HTML documents.
+    // Styles of HTML documents.
     await cp(join(source, HTML_TEMPLATE), join(into, HTML_TEMPLATE));
     await writeFile(join(into, 'share/registry/system-locale.xcd'), SYSTEM_LOCALE);
   }
@@ -52,8 +52,9 @@ export async function arrange(unpacked: string, into: string, { complete = false
 }
 
 /**
- * Removes most of the 26 MB of user interface descriptions; the ones that conversions open stay. Without those of the bars,
- * LibreOffice builds none, which would take a third of the time of a small document.
+ * Removes most of the 26 MB of user interface descriptions, except the ones that conversions open. Without the
+ * descriptions of menu bars and toolbars, LibreOffice builds none, which would take a third of the time of a small
+ * document.
  */
 async function removeUserInterface(share: string): Promise<void> {
   for (const unwanted of [
@@ -73,7 +74,7 @@ async function settle(unpacked: string, source: string, into: string): Promise<v
   const fundamental = join(into, 'program/fundamentalrc');
   const text = await readFile(fundamental, 'utf8');
   await writeFile(fundamental, text.replace(/^BRAND_BASE_DIR=.*$/m, `BRAND_BASE_DIR=${ORIGIN}/..`));
-  // The packaged file is a link to /etc.
+  // The file in the package is a link to /etc.
   const start = ['CrashDumpEnable=false', 'HideEula=1', 'Logo=0', `URE_BOOTSTRAP=${ORIGIN}/fundamentalrc`];
   await writeFile(join(into, 'program/sofficerc'), `[Bootstrap]\n${start.join('\n')}\n`);
   const registry = join(into, 'share/registry');
@@ -85,7 +86,7 @@ async function settle(unpacked: string, source: string, into: string): Promise<v
   const locale = join(into, 'share/locale/en_US.UTF-8');
   await mkdir(locale, { recursive: true });
   await copyFile(join(unpacked, 'usr/lib/locale/C.utf8/LC_CTYPE'), join(locale, 'LC_CTYPE'));
-  // Without it, LibreOffice prints back-traces at every start.
+  // Without this folder, LibreOffice prints backtraces at every start.
   await cp(join(unpacked, 'usr/share/liblangtag'), join(into, 'share/liblangtag'), { recursive: true });
 }
 

@@ -8,7 +8,7 @@ import { arrange } from './arrange.ts';
 import { PINS } from './pins.ts';
 
 const HERE = import.meta.dirname;
-/** Parses the requests to the host. */
+/** Library that parses the requests to the host. */
 export const READER = 'libyyjson.so.0';
 /** The source files of the host. */
 export const SOURCES = [join(HERE, 'host.c'), MESSAGE_SOURCE, ...SANDBOX_SOURCES];
@@ -49,7 +49,7 @@ export async function unpackHeaders(request: {
   await makeValidC(join(request.into, 'usr/include/LibreOfficeKit/LibreOfficeKitEnums.h'));
 }
 
-/** Replaces the words of C++ in a function of LibreOfficeKit's header for C. */
+/** Removes C++ syntax from a function in LibreOfficeKit's header for C. */
 async function makeValidC(header: string): Promise<void> {
   const text = await readFile(header, 'utf8');
   const valid = text.replace('static_cast<LibreOfficeKitCallbackType>(nType)', 'nType');

@@ -10,7 +10,7 @@
 //           take "layoutSeconds" of processor time, and the search for the pages of a sheet of more than "maxPages" "maxSeconds".
 //           → {"sheets":number,"shown":[part,...]}
 
-// The headers of LibreOfficeKit use bool without including it.
+// The headers of LibreOfficeKit use bool without including this.
 #include <stdbool.h>
 // Declares the password callback.
 #define LOK_USE_UNSTABLE_API
@@ -32,12 +32,12 @@
 
 static LibreOfficeKit *office;
 
-// Of the current request, for the password callback.
+// Source of the current request, for the password callback.
 static const char *source;
 static const char *password;
 static int asked;
 
-// LibreOffice asks before each attempt and waits for a password, or for NULL to give up.
+// Called before each attempt to open a document. LibreOffice then waits for a password, or for NULL to give up.
 static void on_event(int type, const char *payload, void *data)
 {
     (void)data;
@@ -53,7 +53,8 @@ static void on_event(int type, const char *payload, void *data)
     }
 }
 
-// LibreOffice's switch between its behavior for LibreOfficeKit's clients and that of soffice. NULL if a version has none.
+// Switches LibreOffice between its behavior for LibreOfficeKit's clients and that of soffice. NULL if a version lacks
+// it.
 static void (*set_kit_mode)(bool);
 
 static void find_kit_mode(void *library)
@@ -61,7 +62,8 @@ static void find_kit_mode(void *library)
     set_kit_mode = (void (*)(bool))dlsym(library, "_ZN10comphelper14LibreOfficeKit9setActiveEb");
 }
 
-// Restarts LibreOffice's random numbers, so that neither formulas nor ids depend on earlier documents. NULL if a version cannot.
+// Restarts LibreOffice's random numbers, so that formulas and IDs do not depend on earlier documents. NULL if a
+// version lacks it.
 static void (*restart_random)(void);
 
 static void find_random(void *library)
@@ -69,7 +71,7 @@ static void find_random(void *library)
     restart_random = (void (*)(void))dlsym(library, "_ZN10comphelper3rng6reseedEv");
 }
 
-// LibreOffice's lock, which its own thread for timers needs. NULL if a version has none.
+// LibreOffice's lock, which its timer thread needs. NULL if a version lacks it.
 static void (*acquire_lock)(unsigned);
 static unsigned (*release_lock)(void);
 
@@ -79,7 +81,8 @@ static void find_lock(void *library)
     release_lock = (unsigned (*)(void))dlsym(library, "_ZN11Application17ReleaseSolarMutexEv");
 }
 
-// Keeps timers from changing the layout of a document between two calls, which would make it depend on the time that they take.
+// Keeps timers from changing the layout of a document between two calls. Otherwise, the layout would depend on how
+// long the calls take.
 static void hold_timers(bool on)
 {
     if (!acquire_lock || !release_lock)
@@ -90,15 +93,15 @@ static void hold_timers(bool on)
         release_lock();
 }
 
-// In kit mode, LibreOffice leaves form controls and the notes of cells to its client, and lays out text slightly differently.
+// In kit mode, LibreOffice leaves form controls and cell notes to its client, and lays out text slightly differently.
 static void use_kit_mode(bool on)
 {
     if (set_kit_mode)
         set_kit_mode(on);
 }
 
-// Gives the application the language of the environment. While LibreOfficeKit starts, it gives it none, so the import of binary
-// Excel files shows dates and times in formats that belong to no language.
+// Sets the application's language to that of the environment. LibreOfficeKit sets none at startup, so the import of
+// binary Excel files would show dates and times in formats that belong to no language.
 static void use_system_language(void *library)
 {
     // Application::GetSettings, AllSettings::SetLanguageTag, and the constructor and the language of SvtSysLocale.
@@ -118,11 +121,11 @@ static void use_system_language(void *library)
     use_kit_mode(true);
 }
 
-// The name of LibreOffice's user, who is always among the authors once a document without others has been loaded.
+// Name of LibreOffice's user, who is always among the authors once a document without other authors has been loaded.
 #define USER "\"name\": \"Unknown Author\""
 
-// Whether a document has authors of tracked changes or comments. LibreOffice numbers them per process, and the number selects
-// their color, so such a document must be the first text document of its process, and the last one.
+// Whether a document has authors of tracked changes or comments. LibreOffice numbers them per process, and the number
+// selects their color, so such a document must be the first text document of its process, and the last one.
 static bool has_authors(LibreOfficeKitDocument *document)
 {
     if (document->pClass->getDocumentType(document) != LOK_DOCTYPE_TEXT)
@@ -135,7 +138,7 @@ static bool has_authors(LibreOfficeKitDocument *document)
     return found;
 }
 
-// Where LibreOffice writes the fonts that documents contain. It never forgets one that it has used.
+// Directory of embedded fonts. LibreOffice never unloads one that it has used.
 static char embedded_fonts[4096];
 
 static void find_embedded_fonts(const char *profile)
@@ -164,8 +167,8 @@ static bool needs_fresh_process(LibreOfficeKitDocument *document)
     return texts > 1 && has_authors(document);
 }
 
-// Counts the sheets, and lists the slides or sheets that are not hidden, because page ranges count hidden ones too. The answer is
-// finished once the document is closed.
+// Counts the sheets, and lists the slides or sheets that are not hidden, because page ranges include hidden ones. The
+// answer is finished once the document is closed.
 static FILE *describe(LibreOfficeKitDocument *document)
 {
     const int type = document->pClass->getDocumentType(document);
@@ -176,7 +179,7 @@ static FILE *describe(LibreOfficeKitDocument *document)
     const char *comma = "";
     for (int part = 0; part < count; part++) {
         char *facts = document->pClass->getPartInfo(document, part);
-        // A number for sheets, text for slides.
+        // The value is a number for sheets and text for slides.
         if (!facts || !(strstr(facts, "\"visible\": 0") || strstr(facts, "\"visible\": \"0\""))) {
             fprintf(answer, "%s%d", comma, part + 1);
             comma = ",";
@@ -187,7 +190,7 @@ static FILE *describe(LibreOfficeKitDocument *document)
     return answer;
 }
 
-// Writes the name of a cell, such as XFD1048576, from its indices.
+// Formats the name of a cell, such as XFD1048576, from its indices.
 static void name_cell(char name[32], long column, long row)
 {
     char letters[8];
@@ -197,7 +200,7 @@ static void name_cell(char name[32], long column, long row)
     snprintf(name, 32, "%s%ld", letters + at, row + 1);
 }
 
-// The cell that a spreadsheet extends to.
+// The last cell of a spreadsheet.
 struct extent {
     int sheet;
     char cell[32];
@@ -205,8 +208,9 @@ struct extent {
 
 #define EXTENT_VALUES "\"sheet\":%d,\"cell\":\"%s\""
 
-// Finds the sheet that extends furthest, if LibreOffice would look for content on more than `most` pages, at about 8 columns
-// and 50 rows per page: it looks at every page between two cells, about 200,000 in a second. Returns false if there are fewer.
+// Finds the sheet that extends furthest, if LibreOffice would search more than `most` pages for content. A page has
+// about 8 columns and 50 rows, and LibreOffice examines every page between two cells, about 200,000 per second.
+// Returns false if there are fewer pages.
 static bool extends_too_far(LibreOfficeKitDocument *document, double most, struct extent *extent)
 {
     if (most <= 0 || document->pClass->getDocumentType(document) != LOK_DOCTYPE_SPREADSHEET)
@@ -227,7 +231,7 @@ static bool extends_too_far(LibreOfficeKitDocument *document, double most, struc
     return pages > most;
 }
 
-// The answer if LibreOffice takes too long, prepared because a signal handler sends it.
+// The answer to send if LibreOffice takes too long, prepared for the signal handler that sends it.
 static char too_long[256];
 
 static void stop(int signal)
@@ -237,7 +241,7 @@ static void stop(int signal)
     _exit(0);
 }
 
-// Sends `too_long` and ends the process once it has used so many more seconds of processor time. 0 lifts the limit.
+// Sends `too_long` and exits once the process has used that many more seconds of CPU time. 0 removes the limit.
 static void limit_time(int seconds)
 {
     const struct itimerval time = { { 0, 0 }, { seconds, 0 } };
@@ -260,7 +264,8 @@ static void limit_layout(int seconds)
     limit_time(seconds);
 }
 
-// Exports the first page to see whether LibreOffice finds the pages in time: it looks for content on all of them first.
+// Exports the first page to see whether LibreOffice finds the pages in time, because it searches all of them for
+// content first.
 static bool find_pages(LibreOfficeKitDocument *document, const char *target)
 {
     static const char first[] = "{\"PageRange\":{\"type\":\"string\",\"value\":\"1\"}}";
@@ -276,12 +281,12 @@ static LibreOfficeKitDocument *load_document(const char *from, const char *optio
     return document;
 }
 
-// Saves an opened document and closes it. Returns the answer, or NULL if LibreOffice failed.
+// Saves an open document and closes it. Returns the answer, or NULL if LibreOffice failed.
 static FILE *save_document(LibreOfficeKitDocument *document, yyjson_val *arguments, const struct extent *far)
 {
     const char *macro = text_member(arguments, "macro"), *target = text_member(arguments, "target");
     const char *filter = text_member(arguments, "filter");
-    // A print range may exclude most of a sheet, and LibreOfficeKit does not tell which sheets have one.
+    // A print range may exclude most of a sheet, and LibreOfficeKit does not report which sheets have one.
     if (far)
         limit_search(integer_member(arguments, "maxSeconds", 0), far);
     const bool ready = !macro || office->pClass->runMacro(office, macro);
@@ -313,11 +318,11 @@ static void convert(const struct request *request)
     // The dialog of an encrypted document runs in the thread of the timers.
     if (!password)
         hold_timers(true);
-    // The message boxes of encrypted documents reach on_event only in kit mode.
+    // Message boxes of encrypted documents reach on_event only in kit mode.
     LibreOfficeKitDocument *document = load_document(source, load, password != NULL);
     const bool is_readable = document != NULL;
     if (document && password) {
-        // None will follow now that the password is known to be right.
+        // No message boxes follow once the password is known to be correct.
         document->pClass->destroy(document);
         document = load_document(source, load, false);
     }
@@ -345,7 +350,7 @@ static void convert(const struct request *request)
     }
     if (!password)
         hold_timers(false);
-    // After a failure, the answer does not say that the process must end.
+    // After a failure, the answer does not tell the service to replace the process.
     if (has_embedded_fonts())
         _exit(0);
     // Return the document's memory to the system.

@@ -1,4 +1,7 @@
-/** Where LibreOffice comes from and what is left out. Versions are the newest of the suite and are recorded in the manifest. */
+/**
+ * Packages of LibreOffice, and the parts to leave out. Versions are the newest of the suite and are recorded in the
+ * manifest.
+ */
 export const PINS = {
   suite: 'trixie',
   packages: [
@@ -12,22 +15,28 @@ export const PINS = {
     'libreoffice-uiconfig-impress',
     'libreoffice-uiconfig-draw',
     'libreoffice-uiconfig-math',
-    // The locale without which LibreOffice can only open files with ASCII names.
+    // Contains the locale without which LibreOffice can only open files with ASCII names.
     'libc-bin',
-    // Reads the requests to the host.
+    // Parses the requests to the host.
     'libyyjson0',
   ],
-  /** Headers for `host.c`, besides those of the C library. */
+  /** Packages with headers for `host.c`, besides those of the C library. */
   headers: ['libreofficekit-dev', 'libyyjson-dev'],
   /** Resolved packages that a converter without a screen, printer or administrator does not need. */
   unwanted:
     /^(fonts-|perl|debconf|adduser|passwd|login|coinor-|libgfortran|poppler|libpoppler|ure-java|ucf|python|dictionaries)/,
-  /** Parts of `share/` that serve users at a screen, and transformations of formats that are not accepted. */
+  /** Parts of `share/` that are for interactive use, and transformations of formats that are not accepted. */
   unwantedShare:
     /^(Scripts|autocorr|autotext|basic|classification|dtd|extensions|fonts|gallery|glade|labels|skia|template|theme_definitions|tipoftheday|toolbarmode|wizards|wordbook|xdg|uno_packages|prereg|psprint|\.registry|xslt\/(export|import\/(spreadsheetml|uof)))$/,
-  /** Parts of `program/` likewise, and import filters of formats that are not accepted (Lotus, Hangul, PDF). */
+  /**
+   * Parts of `program/` that are for interactive use, and import filters of formats that are not accepted (Lotus,
+   * Hangul, PDF).
+   */
   unwantedProgram:
     /^(classes|gdbtrace|intro.*|java-set-classpath|mailmerge\.py|msgbox\.py|oosplash|opencl.*|opengl|pagein-.*|regview|senddoc|shell|soffice|uno|uno\.bin|unoinfo|unopkg.*|uri-encode|wizards|xpdfimport|lib(lwpft|hwp|t602filter|pdfimport|pcr|acc|slideshow|bib|ucpchelp|ucpcmis|PresentationMinimizer|javavm|javaloader|unopkgapp|lpsolve|solver|scriptframe|LanguageTool|cmdmail|ldapbe2|migrationoo|textconversiondlgs).*\.so)$/,
-  /** Loaded by name at run time, so that no library lists them: the cryptography that opens protected documents. */
+  /**
+   * Libraries that are loaded by name at run time, so that no other library lists them: the cryptography that opens
+   * protected documents.
+   */
   loadedByName: ['libsoftokn3.so', 'libfreebl3.so', 'libfreeblpriv3.so', 'libnssckbi.so', 'libnssutil3.so'],
 } as const;

@@ -1,5 +1,5 @@
-// Stands in for the 30 MB of libicudata: PDFium asks only for character properties, which are compiled into libicuuc. This is
-// an archive of ICU data with no entries. ICU_DATA is the name that libicuuc looks for, e.g. icudt76_dat.
+// Replaces the 30 MB of libicudata by an archive of ICU data with no entries. PDFium uses only character properties,
+// which are compiled into libicuuc. ICU_DATA is the name that libicuuc looks for, such as icudt76_dat.
 const struct {
     unsigned short header_size;
     unsigned char magic[2];

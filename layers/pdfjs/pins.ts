@@ -1,6 +1,6 @@
 import type { NpmPins } from '../build/npm.ts';
 
-/** pdf.js. Versions are those of `package-lock.json`. */
+/** The package of pdf.js. Versions are in `package-lock.json`. */
 export const PINS: NpmPins = {
   cpu: 'x64',
   libc: 'glibc',

@@ -6,13 +6,13 @@ import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/produc
 const HERE = import.meta.dirname;
 const sourcesNamed = (...names: readonly string[]) => names.map((name) => join(HERE, name));
 
-/** The sandbox of an engine, for programs that enter it by themselves. */
+/** Sources of the sandbox, for programs that enter it by themselves. */
 export const SANDBOX_SOURCES: readonly string[] = sourcesNamed('sandbox.c', 'rules.c');
-/** The program that starts others in that sandbox. */
+/** Sources of the program that starts other programs in that sandbox. */
 export const ENTER_SOURCES: readonly string[] = sourcesNamed('enter.c', 'sandbox.c', 'rules.c');
-/** The program that starts engines beside those of other accounts. */
+/** Sources of the program that starts engines beside those of other accounts. */
 const LAUNCH_SOURCES: readonly string[] = sourcesNamed('launch.c');
-/** Part of every program that starts others in a sandbox of its own. */
+/** Sources that every program with its own sandbox includes. */
 export const RULES_SOURCES: readonly string[] = sourcesNamed('rules.c');
 
 /** Builds the sandbox launchers: `enter`, `launch`, `manifest.json` of the libraries linked into them, `licenses/`. */
@@ -29,7 +29,7 @@ export async function buildLaunchers(
   directory: string,
   { into, progress }: BuildOptions,
 ): Promise<void> {
-  // They run with any C library that Node runs with.
+  // The programs must run with any C library that Node supports.
   const request = { ownStart: true, cache: join(cacheOf(into), 'apt'), progress };
   for (const [name, sources] of Object.entries(programs)) {
     await compile({ ...request, sources, output: join(directory, name) });

@@ -28,8 +28,9 @@ static int probe(void)
     return missing < 0 || dprintf(1, "%d %d\n", missing, version) < 0 ? 3 : 0;
 }
 
-// Opens the program as the last descriptor that this process may have, then lowers that limit by one. The only call that starts a
-// program names this descriptor; the program closes it as it starts, and nothing can ever get its number again.
+// Opens the program as the last descriptor that this process may have, then lowers that limit by one. The only call
+// that may start a program names this descriptor. The program closes it at startup, and no other file can ever get
+// its number.
 static int open_program(const char *program)
 {
     struct rlimit limit;
@@ -67,7 +68,7 @@ int main(int count, char **arguments)
     if (missing & SANDBOX_FILES_OPEN && write(2, warning, sizeof warning - 1) < 0)
         return 3;
     syscall(SYS_execveat, start, "", program, environ, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
-    // Without this sandbox's filter, the system's filter may know only the older call.
+    // If this sandbox has no filter, a filter of the system may allow only the older call.
     execv(*program, program);
     return 4;
 }

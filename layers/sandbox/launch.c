@@ -1,8 +1,8 @@
-// Starts a program in a process group of its own, with a lower priority, in the session of its parent but without its terminal:
+// Starts a program in its own process group, with a lower priority, in the session of its parent but without its terminal:
 //
 //   launch <increment of the nice value> <program> <argument>...
 //
-// A new session would also be a process group of its own, but Linux gives every session the same share of the processor
+// A new session would also have its own process group, but Linux gives every session the same share of the processor
 // (sched_autogroup_enabled; see sched(7)). On Linux 6.18, a browser with many busy threads then delayed all other sessions,
 // including that of the service, by up to 3 s. Within a session, the kernel compares threads by their nice values.
 // It exits with 2 for bad arguments, 3 if it cannot prepare the process, and 4 if the program cannot be started.
@@ -15,7 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// Otherwise, the program could type into the terminal that the service was started from.
+// Detaches from the terminal. Otherwise, the program could type into the terminal that the service was started from.
 static int leave_terminal(void)
 {
     const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);

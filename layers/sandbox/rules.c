@@ -1,4 +1,4 @@
-// O_PATH
+// Declares O_PATH.
 #define _GNU_SOURCE
 
 #include "rules.h"
@@ -13,16 +13,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Larger than any result may be.
+// Exceeds the maximum size of any result.
 #define FILE_BYTES (4ull << 30)
-// Of this user in all, which is what the kernel counts. It does not limit root.
+// RLIMIT_NPROC counts all threads of the user and does not apply to root.
 #define MAX_THREADS 8192
-// Rights that apply to a file itself; the kernel rejects a rule for a file that names others.
+// Rights that apply to a file itself. The kernel rejects a rule for a file that contains other rights.
 #define ON_FILES (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_EXECUTE \
                   | LANDLOCK_ACCESS_FS_TRUNCATE)
 
-// Drops all root capabilities except reading, because the project may be in another user's folder. A process can only be
-// inspected by one with at least its capabilities, so an engine cannot inspect the service, with or without Landlock.
+// Drops all root capabilities except reading, because the project may be in another user's folder. A process can only
+// be inspected by one with at least the same capabilities, so an engine cannot inspect the service, with or without
+// Landlock.
 static int drop_capabilities(void)
 {
     struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -35,8 +36,8 @@ static int drop_capabilities(void)
 
 int limit_process(void)
 {
-    // Keeps documents out of core files, limits the file size, so that no file fills the disk, and the number of threads, so that
-    // the service, which has no such limit, can still start some.
+    // No core dumps, to keep documents out of them. The file size is limited so that no file fills the disk, and the
+    // number of threads so that the service, which has no such limit, can still start some.
     const struct rlimit none = { 0, 0 }, file = { FILE_BYTES, FILE_BYTES };
     struct rlimit threads;
     if (getrlimit(RLIMIT_NPROC, &threads))
@@ -51,8 +52,8 @@ int limit_process(void)
 
 int prepare_process(void)
 {
-    // An engine that hangs never notices the end of stdin. Without no_new_privs an ordinary user can set neither Landlock rules
-    // nor a filter.
+    // An engine that hangs never notices the end of stdin, so it is killed with its parent. Without no_new_privs, an
+    // ordinary user can set neither Landlock rules nor a filter.
     return prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -1 : 0;
 }
 
@@ -72,7 +73,7 @@ struct rules find_landlock(void)
 int create_rules(struct rules *rules, unsigned long long files, unsigned long long network)
 {
     struct landlock_ruleset_attr attributes = { FIRST_VERSION | rules->truncate | files };
-    // An older kernel accepts fields that it does not know as long as they are zero.
+    // An older kernel accepts unknown fields as long as they are zero.
     if (rules->version >= 4)
         attributes.handled_access_net = network;
     if (rules->version >= 6)

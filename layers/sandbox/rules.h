@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-// After the system's headers: it needs the numbers of the calls.
+// Must follow the system's headers, because it needs the numbers of the calls.
 #include "denied.h"
 
 #if defined __x86_64__
@@ -26,7 +26,8 @@
 
 // Limits this process and drops its capabilities. Returns -1 if it must not continue.
 int limit_process(void);
-// Makes it end with its parent, and prepares it for rules and a filter. Returns -1 with `errno` if that is not possible.
+// Makes this process exit with its parent, and prepares it for rules and a filter. Returns -1 with `errno` if that is
+// not possible.
 int prepare_process(void);
 // Whether the operator accepts a kernel that does not support part of the sandbox, such as Lambda's.
 bool is_best_effort(void);
@@ -41,16 +42,17 @@ bool is_best_effort(void);
 struct rules {
     // Version of Landlock, 0 if the kernel has none.
     int version;
-    // The right to truncate a file, 0 if the kernel does not know it.
+    // The right to truncate a file, or 0 if the kernel does not support it.
     unsigned long long truncate;
     int descriptor;
 };
 
-// Finds out the version of Landlock.
+// Detects the version of Landlock.
 struct rules find_landlock(void);
-// Denies all rights of the first version, truncation, signals and abstract sockets of others, and the given rights.
+// Denies all rights of the first version, truncation, signals to and abstract sockets of other processes, and the
+// given rights.
 int create_rules(struct rules *rules, unsigned long long files, unsigned long long network);
-// Allows rights on files and folders; NULL ends the list. A missing path needs no rule.
+// Allows rights on files and folders in a NULL-terminated list. A missing path needs no rule.
 int allow(const struct rules *rules, const char **paths, unsigned long long access);
 // Allows the devices that every program opens, and the loader.
 int allow_system(const struct rules *rules);
@@ -89,13 +91,14 @@ int set_filter(const struct sock_filter *filter, size_t count);
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 6), FIELD(args[argument]),                        \
     BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0),           \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1), FAIL(EACCES), FIELD(nr)
-// Begins a filter: calls of this architecture, without the x32 numbers, which are other names for the same calls.
+// Starts a filter. Allows only calls of this architecture, without the x32 numbers, which are other names for the
+// same calls.
 #define KNOWN_CALLS                                                                                       \
     FIELD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),                                 \
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), FIELD(nr),                                       \
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), FAIL(EACCES)
 
-// clone3 keeps its flags in memory, which a filter cannot read; the C library falls back to clone.
+// clone3 keeps its flags in memory, which a filter cannot read. The C library falls back to clone.
 #define NO_CLONE3 MISSING(clone3)
 
 #define ALLOW_OTHERS BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)

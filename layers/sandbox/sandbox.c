@@ -1,4 +1,4 @@
-// CLONE_THREAD, F_SETOWN_EX
+// Declares CLONE_THREAD and F_SETOWN_EX.
 #define _GNU_SOURCE
 
 #include "sandbox.h"
@@ -37,7 +37,7 @@ static int close_files(const struct sandbox *sandbox)
 #define CLOSE_RANGE_UNSHARE 2
 #endif
 
-// Starting a program by one descriptor, or by none.
+// Allows execveat only for descriptor `file`, or never if it is 0.
 #define START(file) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 4), FIELD(args[0]), \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)(file), (file) ? 1 : 0, 0), FAIL(EACCES), FIELD(nr)
@@ -48,14 +48,15 @@ static int close_calls(const struct sandbox *sandbox)
         KNOWN_CALLS,
         // The network. Datagrams of a socket pair could be sent to any address.
         DENY(socket), DENY(socketpair), DENY(connect),
-        // Other programs and processes. The sandbox's own program is started by a descriptor that is gone as soon as it runs.
-        // An absolute path would override the descriptor, but without links it leads to no file that Landlock does not know.
+        // Block other programs and processes. The sandbox's own program is started by a descriptor that is closed as
+        // soon as it runs. An absolute path would override the descriptor but, without links, leads to no file that
+        // Landlock does not cover.
         DENY(execve), START(sandbox->start), ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW),
         DENY(pidfd_open),
-        // Threads, but no processes.
+        // Allow threads but no processes.
         ONLY_WITH_FLAG(clone, 0, CLONE_THREAD), NO_CLONE3,
-        // Memory and files that the limits could not count: pages without a process, descriptors of one thread, and those
-        // that wait in a socket.
+        // Block memory and files that the limits could not count: pages without a process, descriptors of one thread,
+        // and descriptors that wait in a socket.
         DENY(sendmsg), DENY(sendmmsg),
         DENY(memfd_create), DENY(memfd_secret), DENY(vmsplice), ONLY_WITH_FLAG(clone, 0, CLONE_FILES),
         DENY_WITH_FLAG(close_range, 2, CLOSE_RANGE_UNSHARE), DENY_WITH(prctl, 0, PR_SET_DUMPABLE),
@@ -63,11 +64,11 @@ static int close_calls(const struct sandbox *sandbox)
         DENY(fork), DENY(vfork),
 #endif
         DENY(unshare),
-        // Signals only to itself, including those that a file sends to its owner.
+        // Allow signals only to this process, including those that a file sends to its owner.
         ONLY_WITH(kill, 0, getpid()), ONLY_WITH(tgkill, 0, getpid()), DENY(tkill), ONLY_WITH(rt_sigqueueinfo, 0, getpid()),
         ONLY_WITH(rt_tgsigqueueinfo, 0, getpid()), DENY_WITH(fcntl, 1, F_SETOWN), DENY_WITH(fcntl, 1, F_SETOWN_EX),
         DENY_WITH(ioctl, 1, FIOSETOWN), DENY_WITH(ioctl, 1, SIOCSPGRP),
-        // Outliving its parent.
+        // Block outliving the parent.
         DENY_WITH(prctl, 0, PR_SET_PDEATHSIG),
         DENIED_LEGACY_CALLS DENIED_CALLS,
         ALLOW_OTHERS,

@@ -7,7 +7,7 @@ interface Asked {
   readonly base: string;
   readonly apiKey: string;
   readonly address: string;
-  /** Milliseconds without a response that count as a hang. */
+  /** Timeout in milliseconds for a response. Without one, the conversion counts as hanging. */
   readonly timeout: number;
 }
 

@@ -129,7 +129,7 @@ function priceTable(): string {
   );
 }
 
-/** Milliseconds of CPU that a request takes in a router with one vCPU, which Lambda gives at 1769 MiB. */
+/** CPU milliseconds per request of a router with one vCPU, which Lambda gives at 1769 MiB. */
 const ROUTER_CPU = 13.5;
 
 function routerTable(): string {

@@ -35,7 +35,8 @@ const names = process.argv.slice(2);
 const temporary = mkdtempSync(join(tmpdir(), 'docmill-test-'));
 // Parts get a temporary folder of their own, in which nothing may be left at the end.
 const parts = { folder: join(temporary, 'tmp'), results: textSetting(RESULTS, join(temporary, 'results')) };
-mkdirSync(parts.folder);
+const CACHE = join(temporary, 'cache');
+for (const folder of [parts.folder, CACHE]) mkdirSync(folder);
 // Some tests of root start processes of another user.
 for (const folder of [temporary, parts.folder]) chmodSync(folder, 0o711);
 // Stops the part that runs, and starts no other.
@@ -43,6 +44,7 @@ const stopping = new AbortController();
 const { signal } = stopping;
 for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stopping.abort());
 const before = readResults(parts.results).length;
+await compileWorkers();
 for (const [part, command] of Object.entries(chosen())) if (!signal.aborted) await run(part, command);
 const results = readResults(parts.results).slice(before);
 await removeTree(temporary);
@@ -67,6 +69,17 @@ function rootSuite(): Suite {
   };
 }
 
+/** Fills the cache with the code of workers: those in a sandbox can only read it. Without a service, each ends after its imports. */
+async function compileWorkers(): Promise<void> {
+  const options = {
+    cwd: CACHE,
+    env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
+    stdio: 'ignore',
+  } as const;
+  for (const path of globSync('functions/**/worker.ts', { cwd: ROOT }))
+    await once(spawn(process.execPath, [join(ROOT, path)], options), 'exit');
+}
+
 /** Runs a part, and adds a result for what its own results cannot contain: that it failed as a whole, or left files. */
 async function run(part: string, [command, ...args]: readonly string[]): Promise<void> {
   process.stdout.write(`\n== ${part} ==\n`);
@@ -75,7 +88,7 @@ async function run(part: string, [command, ...args]: readonly string[]): Promise
     PATH: [join(ROOT, 'node_modules/.bin'), textSetting('PATH', '')].join(delimiter),
     TMPDIR: parts.folder,
     // npm and Node would cache in the temporary folder.
-    NODE_COMPILE_CACHE: join(temporary, 'cache'),
+    NODE_COMPILE_CACHE: CACHE,
     [RESULTS]: parts.results,
     [PART]: part,
   };

@@ -41,4 +41,9 @@ export const RETIRED: readonly Retired[] = [
     pattern: /^\s*(?:\/\*\*|\/\/|#|\*) (?:What|Whatever|Those|That of|For (?![^,]*,))\b/,
     instead: 'a sentence with a verb',
   },
+  {
+    pattern:
+      /^\s*(?:\/\*\*|\/\/|#|\*) (?:Milliseconds|Bytes|Characters|Of|Who|Is told)\b.*\b(?:which|that)\b/,
+    instead: 'Timeout for …, Maximum …, How long … or a verb',
+  },
 ];

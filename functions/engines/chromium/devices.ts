@@ -12,8 +12,8 @@ export function deviceNamed(name: string): (Device & { readonly name: string }) 
 type Hints = Protocol.Emulation.UserAgentMetadata;
 
 /**
- * Chromium's own client hints without `HeadlessChrome`. They are in `Sec-CH-UA` headers and `navigator.userAgentData`, on which
- * pages and servers depend as on `User-Agent`.
+ * Chromium's own client hints without `HeadlessChrome`. They are in `Sec-CH-UA` headers and
+ * `navigator.userAgentData`, which pages and servers evaluate like `User-Agent`.
  */
 export const DESKTOP_HINTS: Hints = {
   brands: [
@@ -28,7 +28,9 @@ export const DESKTOP_HINTS: Hints = {
   mobile: false,
 };
 
-/** Returns what tells scripts and servers which system a device has. Only Chromium sends client hints. */
+/**
+ * Returns the properties that tell scripts and servers which system a device runs. Only Chromium sends client hints.
+ */
 export function platformOf({ userAgent, viewport }: Device): {
   readonly platform?: string;
   readonly userAgentMetadata?: Hints;

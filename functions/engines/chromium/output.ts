@@ -9,11 +9,11 @@ const { O_RDONLY, O_NOFOLLOW } = constants;
  */
 export async function openOutput(path: string): Promise<FileHandle> {
   await rm(path, { force: true });
-  // Exclusive, so it fails if there is anything at this path, even a link to nothing.
+  // Exclusive, so that it fails if anything exists at this path, even a dangling link.
   return open(path, 'wx', 0o600);
 }
 
-/** Writes a file in the same way. */
+/** Writes a file without following links; see `openOutput`. */
 export async function writeOutput(path: string, data: Uint8Array): Promise<void> {
   const file = await openOutput(path);
   try {
@@ -23,7 +23,7 @@ export async function writeOutput(path: string, data: Uint8Array): Promise<void>
   }
 }
 
-/** Reads a file that was written in this way. */
+/** Reads a file that was written by `writeOutput`. */
 export async function readOutput(path: string): Promise<Buffer> {
   return readFile(path, { flag: O_RDONLY | O_NOFOLLOW });
 }

@@ -58,7 +58,7 @@ function statusList(value: string): readonly string[] | undefined {
   return parts.every((part) => /^[1-5](\d\d|xx)$/.test(part)) ? parts : undefined;
 }
 
-/** Conditions of the page itself. A cover does not wait for them. */
+/** Conditions that only the page itself waits for, not a cover. */
 export const waitOptions = {
   windowStatus: text('--window-status', { description: 'Wait until `window.status` has this value' }),
   waitForSelector: text('--wait-for-selector', {
@@ -69,10 +69,10 @@ export const waitOptions = {
   }),
 } as const;
 
-/** Credentials. They are sent to the page's own origin only. */
+/** Credentials, which are sent only to the page's own origin. */
 export const credentialOptions = {
   headers: repeatable(
-    option('--custom-header', 'Name:value, and not a header that the connection sets itself', header, {
+    option('--custom-header', 'Name:value, except for headers that the connection sets itself', header, {
       words: 'pair',
       description: "Send this request header to the page's own origin. Can be given more than once",
     }),
@@ -108,7 +108,7 @@ export const pageOptions = {
     }),
     images: flag('--images', { default: true, off: '--no-images', description: 'Load images' }),
     styleSheet: option('--user-style-sheet', 'an http or https URL, or CSS', styleSheet, {
-      description: 'Add this CSS, or that of this URL',
+      description: 'Add this CSS, or the CSS at this URL',
     }),
     hide: repeatable(
       text('--hide', {
@@ -140,12 +140,12 @@ export const pageOptions = {
     }),
     mediaErrors: choice('--load-media-error-handling', ['abort', 'ignore', 'skip'], {
       default: 'ignore',
-      description: 'If an image, style sheet or script fails to load, report an error (`abort`) or go on',
+      description: 'If an image, style sheet or script fails to load, report an error (`abort`) or continue',
     }),
     failOnException: flag('--fail-on-console-exception', {
       description: 'Report an error if a script on the page throws one',
     }),
-    failOnStatus: option('--fail-on-status', 'statuses like 404 or 4xx, separated by commas', statusList, {
+    failOnStatus: option('--fail-on-status', 'statuses such as 404 or 4xx, separated by commas', statusList, {
       description: 'Report an error if the page or one of its resources returns one of these statuses',
     }),
   }),
@@ -172,17 +172,17 @@ export const pageOptions = {
           'Emulate this CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
       }),
     ),
-    timezone: option('--timezone', 'an IANA time zone like Europe/Berlin', timezone, {
+    timezone: option('--timezone', 'an IANA time zone such as Europe/Berlin', timezone, {
       default: 'UTC' as const,
       description: 'Use this time zone for scripts, and for dates in headers and footers',
     }),
-    locale: option('--locale', 'a language tag like de-DE', locale, {
+    locale: option('--locale', 'a language tag such as de-DE', locale, {
       default: 'en-US' as const,
       description: 'Use this language for `Accept-Language` and `navigator.language`',
     }),
     device: option(
       '--device',
-      "the name of a Puppeteer device, like 'iPhone 15' or 'Pixel 5 landscape'",
+      "the name of a Puppeteer device, such as 'iPhone 15' or 'Pixel 5 landscape'",
       (value: string) => deviceNamed(value)?.name,
       {
         description:

@@ -19,14 +19,17 @@ export interface PageResult extends Omit<PageReply, 'hasOverlay'> {
   readonly overlay?: string;
 }
 
-/** Warm browsers. Each has one page at a time, one account, and one way to the network: the conversion's own proxy. */
+/**
+ * Warm browsers. Each serves one page at a time, one account, and reaches the network only through the conversion's
+ * proxy.
+ */
 export interface Pages<Options extends PageOptions> {
   run(conversion: Conversion<Options, URL>): Promise<PageResult>;
   warm(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The network of an uploaded page: it may be private, and its scripts must not send it anywhere. */
+/** No network, for uploaded pages: a page may be private, and its scripts must not send it anywhere. */
 const NO_NETWORK: Egress = {
   check: async () => {
     const message = 'An uploaded page reaches the network only with --enable-network.';
@@ -90,7 +93,7 @@ export function createPages<Options extends PageOptions>(
     }
   }
 
-  /** Reads the options that are text, or a URL to download it from. */
+  /** Reads the options whose value is text, or the URL of a text. */
   async function readTexts(conversion: Conversion<Options, URL>): Promise<PageRequest['texts']> {
     const { directory, signal, account } = conversion;
     const options: Readonly<Partial<Record<TextOption, string | undefined>>> = conversion.options;
@@ -121,7 +124,7 @@ export function createPages<Options extends PageOptions>(
   };
 }
 
-/** Returns the options with user and password of the URL, unless they are given as options. */
+/** Returns the options with the credentials of the URL, unless the options contain credentials. */
 function withCredentials<Options extends PageOptions>(
   options: Options,
   { username, password }: URL,

@@ -16,7 +16,7 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
   /** Checked URL without user and password. */
   readonly url: string;
   readonly options: Options;
-  /** Values of these options, downloaded where they are URLs. */
+  /** Values of these options. Those given as URLs are downloaded. */
   readonly texts: Readonly<Partial<Record<TextOption, string>>>;
   readonly format: Format;
   readonly limits: ConversionLimits;
@@ -24,7 +24,7 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
   readonly proxyPort: number;
 }
 
-/** The name of a PDF to be drawn over the page's. The page itself is `page.pdf`, `page.png` and so on. */
+/** Name of a PDF to be drawn over the page. The page itself is `page.pdf`, `page.png` and so on. */
 export const OVERLAY = 'overlay.pdf';
 
 /** The response of a browser worker. */

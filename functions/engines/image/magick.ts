@@ -6,12 +6,12 @@ import type { Work } from '../protocol.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
 import { nativeEngine } from '../worker/sandbox.ts';
 
-/** Runs ImageMagick's command line in sandboxed processes, one for each call. They start with the first call. */
+/** Runs ImageMagick's command line in sandboxed processes, one per call. None is started before the first call. */
 export interface Magick {
   /**
-   * Runs `magick` with these arguments, which name files relative to the conversion's directory. They must be checked before:
-   * the process can read no other files, whatever they say. An image larger than `limits.pixels` is an error of kind `resource`.
-   * Returns whether it has warned of a damaged image, of which it has read what it could.
+   * Runs `magick` with arguments that name files relative to the conversion's directory. The arguments must be
+   * checked before, although the sandbox restricts the process to those files. An image larger than `limits.pixels`
+   * is an error of kind `resource`. Returns whether it warned of a damaged image, which it reads as far as possible.
    * @throws MagickError, ConversionError `TIMED_OUT`, `CONVERSION_FAILED`
    */
   run(
@@ -82,7 +82,7 @@ function environmentOf(layer: string, home: string): Readonly<Record<string, str
   };
 }
 
-/** Converts an error of an edit into one for the caller. */
+/** Converts an error of an edit into an error for the caller. */
 export function editError(thrown: unknown): unknown {
   if (!(thrown instanceof MagickError)) return thrown;
   const cause = { cause: thrown };

@@ -21,15 +21,17 @@ const UTF_8 = 76;
 const QUOTE = 34;
 
 /**
- * Writes the load options of LibreOfficeKit: for a text table, given by its separator, how Calc reads it.
- * Source: https://wiki.documentfoundation.org/Documentation/DevGuide/Spreadsheet_Documents#Filter_Options_for_the_CSV_Filter
+ * Returns the load options of LibreOfficeKit. For a text table, whose separator is given, they tell Calc how to read
+ * it.
+ * Source:
+ * https://wiki.documentfoundation.org/Documentation/DevGuide/Spreadsheet_Documents#Filter_Options_for_the_CSV_Filter
  */
 export function loadOptions({ batch, separator }: { batch: boolean; separator: string | undefined }): string {
   // Without `Batch`, LibreOffice waits forever for a dialog about a damaged document.
   const general = batch ? ['Batch=true'] : [];
   if (separator === undefined) return general.join(',');
-  // Separator, quote, encoding, first line, column formats, language, quoted cells can be numbers, only plain numbers and
-  // ISO dates are detected, as soffice does by default, four options for writing, and formulas stay text.
+  // Separator, quote, encoding, first line, column formats, language, quoted cells can be numbers, detect only plain
+  // numbers and ISO dates (the default of soffice), four options for writing, and formulas stay text.
   const reading = `${separator.charCodeAt(0)},${QUOTE},${UTF_8},1,,0,false,false,false,false,false,0,false`;
   return [reading, ...general].join(',');
 }
@@ -60,9 +62,10 @@ export function exportOptions(options: OfficeOptions, pageRange: string | undefi
   const values = {
     ReduceImageResolution: true,
     SinglePageSheets: options.fit === 'sheet',
-    // As soffice does by default. Otherwise, relative links contain the path of the conversion's temporary folder.
+    // The default of soffice. Otherwise, relative links contain the path of the conversion's temporary folder.
     ExportLinksRelativeFsys: true,
-    // Leaves out the pages that LibreOffice inserts to keep odd page numbers on the right. Word inserts none where numbering restarts.
+    // Skips the pages that LibreOffice inserts to keep odd page numbers on the right. Word inserts none where
+    // numbering restarts.
     IsSkipEmptyPages: true,
     ...(pageRange !== undefined && { PageRange: pageRange }),
     ...ownProperties(options),
@@ -71,7 +74,7 @@ export function exportOptions(options: OfficeOptions, pageRange: string | undefi
   return JSON.stringify(Object.fromEntries(properties));
 }
 
-/** Returns the properties that the options set by themselves. */
+/** Returns the export properties that individual options define. */
 function ownProperties(options: OfficeOptions): Record<string, string | number | boolean> {
   const given: Readonly<Record<string, unknown>> = options;
   const own = Object.entries(officeOptions).map(([key, option]) =>

@@ -7,26 +7,28 @@ import { type ProfileOptions, writeProfile } from './profile.ts';
 
 /** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. */
 export interface HostRequest {
-  /** Names of the files, as URLs; see `urlOf`. */
+  /** URLs of the files; see `urlOf`. */
   readonly source: string;
   readonly target: string;
   /** Load options of LibreOfficeKit. */
   readonly load: string;
-  /** Extension of the target, by which LibreOfficeKit selects the export filter. Empty if the macro saves it. */
+  /** Extension of the target, which selects LibreOfficeKit's export filter. Empty if the macro saves the file. */
   readonly filter: string;
   /** Options of the export filter. */
   readonly save: string;
   readonly password?: string | undefined;
-  /** URL of a macro of the service's profile that runs between loading and saving. */
+  /** URL of a macro in the service's profile that runs between loading and saving. */
   readonly macro?: string | undefined;
   /** Maximum number of pages that a spreadsheet may extend over, including empty ones. */
   readonly maxPages?: number | undefined;
   /**
-   * CPU seconds for finding the pages of a spreadsheet that extends over more than that, because its
-   * print ranges may be small. Without it, such a spreadsheet is rejected at once.
+   * CPU seconds to find the pages of a spreadsheet that exceeds `maxPages`, because its print ranges may be small.
+   * Without it, such a spreadsheet is rejected immediately.
    */
   readonly maxSeconds?: number | undefined;
-  /** CPU seconds for opening and saving a document, because LibreOffice repeats the layout of some texts forever. */
+  /**
+   * Maximum CPU seconds to open and save a document, because LibreOffice repeats the layout of some texts forever.
+   */
   readonly layoutSeconds?: number | undefined;
 }
 
@@ -55,8 +57,8 @@ export function hostCommand(
 }
 
 /**
- * Returns the URL of a file in the host's working directory. Documents can print their own path, and this one is the same on
- * all machines, and absolute for LibreOffice.
+ * Returns the URL of a file in the host's working directory. Documents can print their own path, so this URL is the
+ * same on all machines, yet absolute, as LibreOffice requires.
  */
 export function urlOf(name: string): string {
   return pathToFileURL(join('/proc/self/cwd', name)).href;
@@ -70,11 +72,11 @@ function environmentOf(layers: string, home: string): Readonly<Record<string, st
     // Documents without a page size are printed on A4.
     LC_PAPER: 'C',
     LOCPATH: resolve(layers, 'libreoffice/share/locale'),
-    // Random numbers start from the same one for each document; see `restart_random` in host.c.
+    // Makes random numbers start from the same seed for each document; see `restart_random` in host.c.
     SAL_RAND_REPEATABLE: '1',
     // Renders without a screen.
     SAL_USE_VCLPLUGIN: 'svp',
-    // In addition to the profile's settings.
+    // Complements the profile's settings.
     http_proxy: 'http://127.0.0.1:9',
     https_proxy: 'http://127.0.0.1:9',
   };

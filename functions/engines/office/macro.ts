@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { OfficeOptions } from './options.ts';
 
 /**
- * Changes, and ways to save, for which LibreOfficeKit has no calls. The macro is part of the service's profile, never of a
- * document, and checks which kind of document it runs on.
+ * Changes documents, and saves them, in ways that LibreOfficeKit has no calls for. The macro is part of the service's
+ * profile, never of a document, and checks which kind of document it runs on.
  */
 const ARRANGE = `
 Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, filter, options, sheet)
@@ -114,7 +114,9 @@ export interface Stored {
   readonly options: string;
 }
 
-/** Returns the URL of the macro that applies the options to an opened document, or `undefined` if nothing needs it. */
+/**
+ * Returns the URL of the macro that applies the options to an open document, or `undefined` if none of them needs it.
+ */
 export function macroUrl(options: OfficeOptions, stored: Stored | undefined): string | undefined {
   const { landscape, fit, changes, title, author, subject, keywords, sheet } = options;
   const texts = [title, author, subject, keywords];

@@ -10,20 +10,23 @@ import type { OfficeOptions } from './options.ts';
 import type { Editable } from './outputs.ts';
 import type { Document } from './sources.ts';
 
-/** Pages that a spreadsheet may extend over per page that it may have. LibreOffice examines about 200,000 per second. */
+/**
+ * Multiple of the page limit that a spreadsheet may extend over, because LibreOffice examines about 200,000 pages per
+ * second.
+ */
 const EMPTY_PAGES = 2000;
-/** CPU seconds for finding the pages of a spreadsheet that extends further. Small print ranges take less than one. */
+/** CPU seconds to find the pages of a spreadsheet that extends further. Small print ranges take less than one. */
 const EXTENT_SECONDS = 4;
 /**
- * CPU seconds for a text document, and those for each of its bytes. Documents of 300 pages take 10 s, and shorter ones of complex
- * tables take 1 s per 50 kB.
+ * CPU limit in seconds for laying out a text document: a base, plus an allowance per byte. Documents of 300 pages
+ * take 10 s, and shorter ones with complex tables take 1 s per 50 kB.
  */
 const LAYOUT_SECONDS = 20;
 const LAYOUT_SECONDS_PER_BYTE = 1 / 10_000;
-/** Cells of a page, of which each takes at least a byte of csv. */
+/** Assumed number of cells per page. Each takes at least a byte of csv. */
 const CELLS_PER_PAGE = 400;
 
-/** The sentences for the codes of the host; see `layers/libreoffice/host.c`. */
+/** Messages for the error codes of the host; see `layers/libreoffice/host.c`. */
 export const MESSAGES = {
   CORRUPT_SOURCE: () => 'LibreOffice cannot open the document. It may be damaged.',
   CONVERSION_FAILED: ({ seconds }: Readonly<Record<string, string | number>>) =>
@@ -38,7 +41,7 @@ export const MESSAGES = {
 
 type OfficeConversion = Conversion<OfficeOptions, SourceFile>;
 
-/** Where a PDF is written, and which pages of the document it contains. The default is all of them. */
+/** Where a PDF is written, and which pages of the document it contains (all by default). */
 interface Target {
   readonly path: string;
   readonly pageRange: string | undefined;
@@ -54,7 +57,7 @@ interface Saving extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' | 'max
   readonly stored?: Stored | undefined;
 }
 
-/** LibreOffice in up to `size` processes of each kind: most conversions need only the first. */
+/** Runs LibreOffice in up to `size` processes of each kind. Most conversions need only the first kind. */
 export function createOffice(dependencies: EngineDependencies) {
   const startHosts = (profile: { readonly macros: boolean }, requests = 500) => {
     const command = hostCommand(dependencies, profile);
@@ -63,7 +66,7 @@ export function createOffice(dependencies: EngineDependencies) {
   const plain = startHosts({ macros: false });
   // The service's macro needs a profile in which macros are not disabled entirely.
   const arranging = startHosts({ macros: true });
-  // Editable formats store the area of the window that shows the document, whose size depends on earlier documents.
+  // Editable formats store which area of the window shows the document, and its size depends on earlier documents.
   const editing = startHosts({ macros: true }, 1);
   // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect
   // until the process exits.
@@ -116,7 +119,7 @@ export function createOffice(dependencies: EngineDependencies) {
     const printing = macro !== undefined ? arranging : plain;
     const hosts = password !== undefined ? asking : saving.filter === 'pdf' ? printing : editing;
     try {
-      // The name of a table contains that of its sheet.
+      // The name of a table contains the name of its sheet.
       const outputs = saving.filter === 'csv' ? '.' : [target];
       return await hosts.run<HostReply>(
         { operation: 'convert', arguments: args, inputs: [source], outputs },
@@ -137,7 +140,7 @@ export function createOffice(dependencies: EngineDependencies) {
   };
 }
 
-/** LibreOffice reports the same error for damaged documents and for those that need a password. */
+/** Whether LibreOffice found the document damaged. It reports the same error if a document needs a password. */
 function isDamage(thrown: unknown): boolean {
   return thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
 }

@@ -15,13 +15,13 @@ const TITLE = { max: 500 } as const;
 
 const SEPARATORS: Readonly<Record<string, string>> = { tab: '\t', space: ' ', '\\t': '\t' };
 
-/** One character other than a letter, a digit or a quote, or its name. */
+/** Reads a separator: one character other than a letter, a digit or a quote, or the name of one. */
 function separator(value: string): string | undefined {
   const character = SEPARATORS[value.toLowerCase()] ?? value;
   return /^[\t !#-&(-/:-@[-`{-~]$/.test(character) ? character : undefined;
 }
 
-/** An encoding label of the WHATWG Encoding Standard. */
+/** Reads an encoding label of the WHATWG Encoding Standard. */
 function encoding(value: string): string | undefined {
   try {
     return new TextDecoder(value).encoding;
@@ -78,7 +78,7 @@ const PDF_VERSIONS = {
   'PDF/UA': 17,
 } as const;
 
-/** Adds to an option the property of LibreOffice's PDF export that it sets; see `filter-options.ts`. */
+/** Adds the property of LibreOffice's PDF export that an option sets; see `filter-options.ts`. */
 function exported<O extends Option<unknown>>(
   option: O,
   properties: (
@@ -100,10 +100,10 @@ export const officeOptions = {
       {
         ignores: (value) => readInput(value) === undefined,
         description:
-          'Read the source in this format, unless its content is clearly in another. Other extensions have no effect',
+          'Read the source in this format, unless its content is clearly in another format. Other extensions have no effect',
       },
     ),
-    encoding: option('--encoding', 'an encoding like utf-8, windows-1251 or shift_jis', encoding, {
+    encoding: option('--encoding', 'an encoding such as utf-8, windows-1251 or shift_jis', encoding, {
       inputs: ['txt', 'csv', 'tsv'],
       description: 'Read text in this character encoding. By default, it is detected',
     }),
@@ -162,7 +162,7 @@ export const officeOptions = {
       (words) => ({ Watermark: words }),
     ),
     watermarkColor: exported(
-      option('--watermark-color', 'a color like #7f7f7f', color, {
+      option('--watermark-color', 'a color such as #7f7f7f', color, {
         outputs: PRINTED,
         with: ['watermark'],
         description: 'Draw the watermark in this color. The default is light green',
@@ -257,7 +257,8 @@ export const officeOptions = {
         (on) => ({ ExportBookmarks: on }),
       ),
       forms: exported(
-        // Word prints content controls as text. As fields, they have other fonts, and long texts do not fit.
+        // Word prints content controls as text. Exported as fields, they would have other fonts, and long texts would
+        // not fit.
         flag('--forms', {
           default: false,
           off: '--no-forms',

@@ -18,10 +18,10 @@ export const EDITABLE = {
 
 export type Editable = keyof typeof EDITABLE;
 
-/** Formats of which LibreOffice writes the PDF first. */
+/** Formats that are made from a PDF, which LibreOffice writes first. */
 export const PRINTED = ['pdf', 'jpg', 'png'] as const satisfies readonly Format[];
 
-/** Formats that have a size of pages; HTML has it in an `@page` rule. */
+/** Formats that store a page size. HTML stores it in an `@page` rule. */
 export const WITH_PAGES = [
   ...PRINTED,
   'docx',
@@ -32,7 +32,7 @@ export const WITH_PAGES = [
   'ods',
 ] as const satisfies readonly Format[];
 
-/** Formats that have a title, an author and the like. */
+/** Formats that store properties such as title and author. */
 export const WITH_PROPERTIES: readonly Format[] = [
   'pdf',
   'docx',
@@ -63,7 +63,7 @@ function editableFormats(module: Module): Editable[] {
   return (Object.keys(EDITABLE) as Editable[]).filter((format) => EDITABLE[format] === module);
 }
 
-/** Returns the error for a document that opens in another module than the one that writes the format. */
+/** Returns the error for a document that opens in a different module than the one that writes the format. */
 export function moduleConflict(module: Module, format: Editable): ConversionError | undefined {
   if (EDITABLE[format] === module) return undefined;
   const offer = [...editableFormats(module), ...PRINTED].map((each) => `.${each}`).join(', ');

@@ -11,13 +11,13 @@ const OFFICE = '/org.openoffice.Office';
 const SETTINGS: readonly Setting[] = [
   [`${OFFICE}.Common/Security/Scripting`, 'MacroSecurityLevel', 3],
   [`${OFFICE}.Common/Security/Scripting`, 'DisablePythonRuntime', true],
-  // Linked images, style sheets and sections, also in local files.
+  // Blocks linked images, style sheets and sections, even in local files.
   [`${OFFICE}.Common/Security/Scripting`, 'BlockUntrustedRefererLinks', true],
-  // Never update links. Calc and Writer number the choices differently.
+  // Never updates links. Calc and Writer number the choices differently.
   [`${OFFICE}.Calc/Content/Update`, 'Link', 1],
   [`${OFFICE}.Writer/Content/Update`, 'Link', 0],
   [`${OFFICE}.Java/VirtualMachine`, 'Enable', false],
-  // Any remaining request goes to a local port on which nothing listens.
+  // Sends any remaining request to a local port on which nothing listens.
   ['/org.openoffice.Inet/Settings', 'ooInetProxyType', 1],
   ['/org.openoffice.Inet/Settings', 'ooInetHTTPProxyName', '127.0.0.1'],
   ['/org.openoffice.Inet/Settings', 'ooInetHTTPProxyPort', 9],
@@ -28,7 +28,7 @@ const SETTINGS: readonly Setting[] = [
   [`${OFFICE}.Recovery/RecoveryInfo`, 'SessionData', false],
   [`${OFFICE}.Common/Misc`, 'FirstRun', false],
   ['/org.openoffice.Setup/Office', 'ooSetupInstCompleted', true],
-  // Outside LibreOfficeKit's mode, LibreOffice builds the sidebar of every document that it opens.
+  // Hides the sidebar, which LibreOffice builds for every document that it opens outside LibreOfficeKit's mode.
   ...['swriter', 'scalc', 'simpress', 'sdraw', 'smath'].map(
     (module): Setting => [
       `${OFFICE}.Views/Windows/org.openoffice.Office.Views:WindowType['${module}/10336']`,
@@ -40,8 +40,8 @@ const SETTINGS: readonly Setting[] = [
 
 export interface ProfileOptions {
   /**
-   * Adds the service's own macros, which cannot run if macros are disabled entirely. LibreOfficeKit never runs a document's
-   * macros.
+   * Adds the service's own macros, which cannot run if macros are disabled entirely. LibreOfficeKit never runs macros
+   * of documents.
    */
   readonly macros: boolean;
 }

@@ -1,17 +1,17 @@
 import type { Claims, Recognized } from './detect/recognized.ts';
 
-/** The operations of the worker, which parses everything that an attacker may have written, and their arguments. */
+/** The operations of the worker and their arguments. Everything that an attacker may have written is parsed there. */
 export interface SourceOperations {
   /**
-   * Recognizes a source, and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF
-   * with closed groups, archives without duplicate parts.
+   * Recognizes a source and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF with closed
+   * groups, archives without duplicate parts.
    */
   readonly prepare: {
     readonly path: string;
     readonly claims: Claims;
     readonly encoding: string | undefined;
   };
-  /** Makes the floating tables of a Word document part of its text, in place. Returns whether there were any. */
+  /** Moves the floating tables of a Word document into its text, in place. Returns whether there were any. */
   readonly inlineTables: { readonly path: string };
   /** Counts the pages of a PDF that LibreOffice wrote. Returns 0 if it is not complete. */
   readonly count: { readonly path: string };

@@ -13,7 +13,7 @@ import { readEditable } from './outputs.ts';
 import type { Prepared, SourceOperations } from './request.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
-/** Timeout for recognizing a source or counting pages, in milliseconds. The largest source takes a tenth of it. */
+/** Timeout for recognizing a source or counting pages, in milliseconds. The largest sources take a tenth of it. */
 const TASK_TIME = 30_000;
 /** Maximum bytes of a document's name, without its extension. */
 const NAME_BYTES = 150;
@@ -55,8 +55,8 @@ export function createSources(dependencies: ScriptDependencies) {
     const kind = readInput(reply.kind);
     // The source may have compromised the worker.
     if (!kind) throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
-    // LibreOffice shows the document's name in headers. A PDF is written beside it, because its links to other files are
-    // relative to it. Other formats may have the document's name, so they need a separate folder.
+    // LibreOffice shows the document's name in headers. A PDF is written beside the document, because its links to
+    // other files are relative. Other formats may have the document's name, so they need a separate folder.
     const folder = readEditable(conversion.format) ? join(directory, 'document') : directory;
     await mkdir(folder, { recursive: true });
     const named = join(folder, `${documentName(source.name)}.${kind}`);
@@ -73,7 +73,7 @@ export function createSources(dependencies: ScriptDependencies) {
     return Number.isSafeInteger(pageCount) ? pageCount : 0;
   }
 
-  /** Makes the floating tables of a document part of its text. Returns whether there were any. */
+  /** Moves the floating tables of a document into its text. Returns whether there were any. */
   async function inlineTables({ path }: Document, conversion: OfficeConversion): Promise<boolean> {
     const name = relative(conversion.directory, path);
     return (await run<boolean>('inlineTables', { path: name }, conversion)) === true;
@@ -86,7 +86,7 @@ function pickSeparator({ separator }: Prepared): string {
   return SEPARATORS.find((each) => each === separator) ?? ',';
 }
 
-/** The source's file name without its extension, truncated to what a file system allows. */
+/** Returns the source's file name without its extension, truncated to the limit of file systems. */
 function documentName(name: string): string {
   const bare = name
     .replace(/\.\w{1,7}$/, '')

@@ -24,7 +24,7 @@ async function prepare({ path, claims, encoding }: SourceOperations['prepare']):
   }
   const isTable = kind === 'csv' || kind === 'tsv';
   if (text !== undefined && (isTable || kind === 'txt')) {
-    // With a byte order mark, Writer reads the text as UTF-8. Calc gets its encoding as an option.
+    // With a byte order mark, Writer reads the text as UTF-8. Calc is told the encoding by an option.
     writeFileSync(path, isTable ? text : `\ufeff${text}`);
   }
   return { kind, encrypted, separator: separatorOf(kind, text) };

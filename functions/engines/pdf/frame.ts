@@ -2,10 +2,13 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/geometry.ts';
 import type { PdfOptions } from './options.ts';
 
-/** Longest side of a whole page in pixels, of which a crop may select a part. Larger than a page of 50 m at 600 DPI. */
+/**
+ * Maximum pixels of a whole page's longer side, even if a crop selects only a part. Exceeds a page of 50 m at 600
+ * DPI.
+ */
 const MAX_PIXELS = 10_000_000;
 
-/** Bounds of the resolution in a file, in DPI. A JPEG has 16 bits for it. */
+/** Bounds of the resolution (DPI) that is written into a file. JPEG has 16 bits for it. */
 const WRITTEN_RESOLUTION = { min: 1, max: 65_535 } as const;
 
 /** How a page is drawn: the size of the whole page in pixels, the requested part of it, and its resolution. */
@@ -31,7 +34,7 @@ export function framePage(points: Size, options: PdfOptions): Frame {
   const displayed = options.rotate % 180 === 0 ? points : rotated(points);
   const resolution = resolutionOf(displayed, options);
   const page = pageSize(displayed, resolution, options);
-  // The engine's coordinates are 32-bit integers. Negated, so that NaN is rejected too.
+  // The engine's coordinates are 32-bit integers. The condition is negated so that NaN is rejected too.
   if (!(Math.max(page.width, page.height) <= MAX_PIXELS)) {
     throw new ConversionError(
       'RESULT_TOO_LARGE',
@@ -88,7 +91,7 @@ function given(side: number | undefined): number | undefined {
   return side === -1 ? undefined : side;
 }
 
-/** Rounds up to whole pixels, as pdftoppm does. Rounding errors of single precision are ignored. */
+/** Rounds up to whole pixels, as pdftoppm does. Ignores the rounding errors of single precision. */
 function pixels(side: number): number {
   return Math.max(1, Math.ceil(Number(side.toFixed(3))));
 }

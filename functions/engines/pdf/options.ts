@@ -122,7 +122,7 @@ export const pdfOptions = {
       description: 'Make the background transparent. Not for JPEG',
     }),
     hideAnnotations: flag('-hide-annotations', {
-      // A caller who must not publish comments would not notice that they are still there.
+      // Callers who must not publish comments would not notice that they are still there.
       outputs: [...PAGE_IMAGES, 'txt'],
       protects: true,
       description: 'Leave out annotations and form fields',
@@ -134,7 +134,7 @@ export const pdfOptions = {
       outputs: ['jpg', 'webp', 'avif'],
       description: 'Set the quality of JPEG, WebP and AVIF',
     }),
-    /** Has no name, so that callers cannot set it: demo mode draws it. */
+    /** Drawn in demo mode. It has no name, so that callers cannot set it. */
     watermark: text([], {
       pattern: /^[A-Z]+$/,
       outputs: ['pdf'],

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Counts the pages of a PDF that LibreOffice or Chromium wrote, from trailer, catalog and page tree: three
- * short reads of a file of any size. Returns 0 if the PDF is not complete.
+ * Counts the pages of a PDF that LibreOffice or Chromium wrote, from trailer, catalog and page tree: three short
+ * reads of a file of any size. Returns 0 if the PDF is incomplete.
  */
 export async function countPages(path: string): Promise<number> {
   const file = await open(path).catch(() => undefined);
@@ -21,14 +21,17 @@ export async function countPages(path: string): Promise<number> {
   }
 }
 
-/** Reads an object by its 20-byte entry in a cross-reference table of one section, as LibreOffice and Chromium write it. */
+/**
+ * Reads an object through its 20-byte entry in a cross-reference table with one section, as LibreOffice and Chromium
+ * write it.
+ */
 async function readObject(file: FileHandle, table: number, number: number): Promise<string> {
   if (!Number.isSafeInteger(table) || !Number.isSafeInteger(number)) return '';
   const head = /^xref\s+0\s+\d+\s*?\r?\n/.exec(await read(file, table, 40))?.[0];
   if (head === undefined) return '';
   const offset = Number((await read(file, table + head.length + number * 20, 10)) || Number.NaN);
   if (!Number.isSafeInteger(offset)) return '';
-  // A page tree lists its pages before their count, so all of it is read.
+  // A page tree lists its pages before their count, so the whole object is read.
   let text = '';
   for (let at = offset; !text.includes('endobj') && text.length < 1_000_000; at += 65_536) {
     const more = await read(file, at, 65_536);

@@ -4,12 +4,12 @@ import type { Output } from '../../shared/tool.ts';
 import type { Drawn } from './pdfium/drawing.ts';
 
 /**
- * Maximum number of pages that a process gets at a time: few enough to distribute, enough to make opening the document
+ * Maximum number of pages per share: small enough to distribute the pages, large enough to make opening the document
  * worthwhile.
  */
 const SHARE = 16;
 
-/** How one share of the pages is drawn. */
+/** A request to draw one share of the pages. */
 export interface ShareRequest {
   readonly signal: AbortSignal;
   /** Called for each page as soon as its file is complete. */
@@ -17,8 +17,8 @@ export interface ShareRequest {
 }
 
 /**
- * Draws pages in `size` processes at a time and yields them in order, each as soon as it and all previous ones are complete.
- * Drawing stops when the caller stops iterating.
+ * Draws pages in `size` processes at a time and yields them in order, each as soon as it and all previous ones are
+ * complete. Stops drawing when the caller stops iterating.
  */
 export function drawPages(
   pages: readonly number[],
@@ -38,7 +38,7 @@ export function drawPages(
       for (let share = waiting.shift(); share; share = waiting.shift()) await draw(share);
     };
     const workers = Array.from({ length: Math.min(size, shares.length) }, work);
-    // Once all shares are drawn, a page without a file never gets one.
+    // Once all shares are drawn, a page without a file will never get one.
     const failed = Promise.all(workers).then(() => {
       throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
     });

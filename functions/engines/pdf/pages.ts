@@ -23,8 +23,8 @@ export interface PdfEngine {
 }
 
 /**
- * Creates an engine that draws pages with PDFium. Without `fallback` it reports documents and pages that
- * PDFium cannot draw as damaged, and writes jpg, png and tiff only. `times` replaces PDFium's timeouts.
+ * Creates an engine that draws pages with PDFium. Without `fallback`, documents and pages that PDFium cannot draw are
+ * reported as damaged, and only jpg, png and tiff can be written. `times` replaces PDFium's timeouts.
  */
 export function createPdfEngine(
   dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,

@@ -8,15 +8,18 @@ import { stampPdf } from './stamp.ts';
 
 type PdfConversion = Conversion<PdfOptions, SourceFile>;
 
-/** The warning about a rewritten PDF that was signed. */
+/** Warns that the rewritten PDF was signed. */
 export const SIGNED = 'The signatures of the PDF are not valid in the result, because it was rewritten.';
 
-/** Returns whether a PDF is signed. What a signature covers must be readable in the file, so it is never compressed. */
+/**
+ * Whether a PDF is signed. A signature is never compressed, because the bytes that it covers must be readable in the
+ * file.
+ */
 export async function isSigned(path: string): Promise<boolean> {
   return (await readFile(path)).includes('/ByteRange');
 }
 
-/** Writes pages as PDFs: decrypted, rotated, compressed, and ready to be displayed while they load. */
+/** Writes pages as PDFs: decrypted, rotated, compressed, and linearized for fast display. */
 export async function* writePdfs(
   qpdf: Qpdf,
   document: PdfDocument,
@@ -47,7 +50,7 @@ export async function* writePdfs(
   }
 }
 
-/** Writes the PDF that draws the watermark, in the size of the first page. Other pages get it scaled. */
+/** Writes the PDF that draws the watermark, in the size of the first page. It is scaled for other pages. */
 async function stampFor(
   document: PdfDocument,
   [first = 1]: readonly number[],
@@ -59,7 +62,7 @@ async function stampFor(
   return path;
 }
 
-/** Writes the text of pages, including the values of form fields if PDFium reads all of them. */
+/** Writes the text of pages. It includes the values of form fields if PDFium can read all pages. */
 export async function* writeTexts(
   { pdfium, fallback }: Engines,
   document: PdfDocument,

@@ -10,7 +10,8 @@ interface Selecting {
 }
 
 /**
- * Returns the pages to convert. Without a selection, that is the first page for a single image, and all pages otherwise.
+ * Returns the pages to convert. Without a selection, this is the first page for a single image, and all pages
+ * otherwise.
  * @throws ConversionError `PAGE_RANGE` if the document does not have them.
  */
 export function selectPages({ options, format, delivery }: Selecting, pageCount: number): number[] {

@@ -1,8 +1,8 @@
 import type { Size } from '../../shared/options/geometry.ts';
 
-/** Width of a capital letter of Helvetica-Bold in relation to the font size, on average. */
+/** Average width of a capital letter of Helvetica-Bold, relative to the font size. */
 const LETTER_WIDTH = 0.75;
-/** Share of a square that a word across it covers. */
+/** Length of a word relative to the side of its square. */
 const SPREAD = 0.8;
 const ANGLE = Math.PI / 6;
 /** Maximum number of words along the longer side of a page. */
@@ -20,7 +20,7 @@ export function stampPdf(word: string, { width, height }: Size): Buffer {
   const texts = Array.from({ length: count }, (_, index) => {
     const along = (index + 0.5) / count;
     const [x, y] = width > height ? [width * along, height / 2] : [width / 2, height * along];
-    // From the middle of the square back to the start of the baseline.
+    // Moves from the middle of the square back to the start of the baseline.
     const [back, down] = [(SPREAD * side) / 2, 0.35 * fontSize];
     const left = x - back * cos + down * sin;
     const bottom = y - back * sin - down * cos;

@@ -1,7 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import type { WorkerProcess } from './process.ts';
 
-/** Limits of a worker. */
+/** Limits of a worker and its child processes. */
 export interface ExcessLimits {
   /** Resident MiB of the worker and its child processes. */
   readonly memory: number;
@@ -12,12 +12,12 @@ export interface ExcessLimits {
 }
 
 /**
- * Milliseconds between two checks of the memory and the threads, and between two of the disk space and what is not in
- * any directory, which short requests do not need.
+ * Milliseconds between two checks: of memory and threads, and of disk space and deleted files. Short requests need no
+ * check of the latter.
  */
 const INTERVALS = {
   request: { memory: 250, disk: 1000 },
-  // A worker has nothing to do, unless it is compromised.
+  // An idle worker does nothing, unless it is compromised.
   idle: { memory: 2000, disk: 5000 },
 } as const;
 
@@ -39,7 +39,7 @@ export function watchExcess(
   const checkDisk = onceAtATime(async () => {
     const examining = worker.groupState({ maxThreads, isThorough: true });
     const disk = await worker.diskUsage();
-    // The other figure may take longer, because a thread finds it for all workers.
+    // The disk space may arrive later, because one thread measures it for all workers.
     if (disk > limits.disk) excess.abort(excessError('disk space'));
     const { unlinked } = await examining;
     if (unlinked.memory > limits.memory * MIB) excess.abort(excessError('memory'));
@@ -55,7 +55,7 @@ export function watchExcess(
   };
 }
 
-/** Skips calls while an earlier one runs. A failed check is repeated at the next call. */
+/** Skips calls while an earlier one is running. A failed check is repeated by the next call. */
 function onceAtATime(check: () => Promise<void>): () => Promise<void> {
   let isRunning = false;
   return async () => {

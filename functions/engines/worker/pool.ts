@@ -13,19 +13,24 @@ export type { WorkerCommand } from './process.ts';
 export interface WorkerPoolOptions extends WorkerPlace {
   /** Maximum number of concurrent requests; each worker runs one at a time. */
   readonly size: number;
-  /** Whether all requests are of one account. Then no fresh worker is kept beside one that can take its next request. */
+  /**
+   * Whether all requests belong to one account. If so, no spare is kept beside a worker that can take the next
+   * request.
+   */
   readonly singleAccount?: boolean | undefined;
   /** Number of requests after which a worker is replaced. */
   readonly requests: number;
   /** Resident MiB above which a worker is replaced after its request. */
   readonly memory: number;
-  /** Resident MiB of a worker and all its child processes at which a request fails. The default is four times `memory`. */
+  /**
+   * Resident MiB of a worker and its child processes above which a request fails. Defaults to four times `memory`.
+   */
   readonly maxMemory?: number;
-  /** Bytes on disk of a worker's files at which a request fails. The default is 4 GiB. */
+  /** Maximum bytes on disk of a worker's files. A request that exceeds them fails. Defaults to 4 GiB. */
   readonly maxDisk?: number;
-  /** Threads of a worker and all its child processes at which a request fails. The default is 1000. */
+  /** Threads of a worker and its child processes above which a request fails. Defaults to 1000. */
   readonly maxThreads?: number;
-  /** Whether a worker can end a cancelled request, and then take the next one. Otherwise it is killed. */
+  /** Whether a worker can end a cancelled request early and then take the next one. If not, it is killed. */
   readonly cancellable?: boolean;
   readonly observer?: WorkerObserver | undefined;
 }
@@ -40,19 +45,19 @@ export interface WorkerRequest extends Progress {
   readonly onQueued?: (milliseconds: number) => void;
 }
 
-/** Workers that may fail to start for one request: after a kill, the spare one may have been hit as well. */
+/** Maximum number of workers that may fail to start per request: a kill may have hit the spare as well. */
 const MAX_STARTS = 3;
 const MAX_DISK = 4 * 2 ** 30;
 /** A browser has up to 300, other engines 30. */
 const MAX_THREADS = 1000;
-/** Milliseconds that a worker has to end a cancelled request. */
+/** Timeout for a worker to end a cancelled request, in milliseconds. */
 const CANCEL_TIME = 2000;
-/** Milliseconds after an account's last request for which a part of the pool is kept free for it. */
+/** How long after an account's last request a part of the pool is kept free for it, in milliseconds. */
 const SHARED_TIME = 60_000;
 
 /**
- * Keeps warm workers: one request at a time each, never two accounts in one process, and one fresh process pre-started.
- * Hand-written because existing pools neither separate accounts nor kill process groups.
+ * Keeps warm workers, with one request at a time each, never two accounts in one process, and one pre-started spare.
+ * Written by hand because existing pools neither separate accounts nor kill process groups.
  */
 export class WorkerPool {
   readonly #start: (reason: 'spare' | 'demand') => WorkerProcess;
@@ -61,7 +66,7 @@ export class WorkerPool {
   readonly #idle: WorkerProcess[] = [];
   /** Stops watching idle workers that have had a request. */
   readonly #unwatch = new Map<WorkerProcess, () => void>();
-  /** Workers that are ending a cancelled request, until they have. */
+  /** Workers that are ending a cancelled request, with promises that resolve when they have. */
   readonly #ending = new Map<WorkerProcess, Promise<void>>();
   /** Every worker whose process or home directory still exists. */
   readonly #existing = new Set<WorkerProcess>();
@@ -98,10 +103,10 @@ export class WorkerPool {
   }
 
   /**
-   * Runs one request. After a crash it is retried once in another worker, so its heartbeats and outputs may repeat; a worker
-   * that was unusable before the request does not count as a crash, and a timeout is never retried.
-   * @throws ConversionError what the worker reported, `TIMED_OUT`, `CONVERSION_FAILED` after a second crash,
-   * or `INTERNAL` if the engine does not start or more workers were unusable than the pool keeps.
+   * Runs one request. After a crash it is retried once in another worker, so its heartbeats and outputs may repeat. A
+   * worker that was unusable before the request does not count as a crash, and a timeout is never retried.
+   * @throws ConversionError from the worker, `TIMED_OUT`, `CONVERSION_FAILED` after a second crash, or `INTERNAL` if
+   * the engine does not start or more workers were unusable than the pool keeps.
    */
   async run<Result>(request: Work, options: WorkerRequest): Promise<Result> {
     const { account, signal, onQueued } = options;
@@ -128,7 +133,7 @@ export class WorkerPool {
     }
   }
 
-  /** Kills all workers and their requests, and starts no more. Nothing of a worker exists afterwards. */
+  /** Kills all workers and their requests, and starts no more. Afterwards, nothing of any worker remains. */
   async close(): Promise<void> {
     this.#closed = true;
     const workers = [...this.#existing];
@@ -189,8 +194,8 @@ export class WorkerPool {
   }
 
   /**
-   * Returns how many requests of an account may run at the same time: all if it is the only account. If there are others, half,
-   * so that their requests do not wait for long requests of this account.
+   * Returns how many requests of an account may run at the same time: all if no other account is active, otherwise
+   * half, so that others do not have to wait for its long requests.
    */
   #shareOf(account: string): number {
     const { size } = this.#options;
@@ -222,7 +227,9 @@ export class WorkerPool {
     return worker;
   }
 
-  /** Waits for workers of the account that are ending a cancelled request, and takes the first that can take another. */
+  /**
+   * Waits for workers of the account that are ending a cancelled request, and takes the first that is usable again.
+   */
   async #takeEnding(account: string, signal: AbortSignal): Promise<WorkerProcess | undefined> {
     for (;;) {
       const own = [...this.#ending].filter(([worker]) => worker.account === account);
@@ -234,7 +241,7 @@ export class WorkerPool {
     }
   }
 
-  /** Starts a worker, unless one has become idle before its turn. */
+  /** Starts a worker, unless another has become idle before its turn. */
   #takeInTurn(account: string, signal: AbortSignal): Promise<WorkerProcess> {
     return inTurn(() => {
       if (this.#closed) throw stoppingError();
@@ -269,7 +276,7 @@ export class WorkerPool {
     start.catch(() => {});
   }
 
-  /** Kills the longest idle workers if there are more than `size` that have had a request. */
+  /** Kills the workers that have been idle longest if more than `size` have had a request. */
   #trim(): void {
     const usable = this.#idle.filter((worker) => worker.usable);
     const owned = usable.filter(({ account }) => account !== undefined);
@@ -294,13 +301,13 @@ export class WorkerPool {
   }
 }
 
-/** Waits until a worker has ended a cancelled request, and kills it if that takes too long, or if it exceeds a limit meanwhile. */
+/** Waits until a worker has ended a cancelled request. Kills it if that takes too long or if it exceeds a limit. */
 async function untilEnded(
   worker: WorkerProcess,
   answered: Promise<unknown>,
   excess: AbortSignal,
 ): Promise<void> {
-  // One that is still starting will not get the request.
+  // A worker that is still starting will not get the request.
   if (!worker.isReady) return;
   const ended = answered.then(
     () => true,
@@ -310,7 +317,7 @@ async function untilEnded(
   if (!hasEnded) worker.kill();
 }
 
-/** Tells an observer what happens to a worker, and returns it. */
+/** Reports the events of a worker to an observer, and returns the worker. */
 export function observe(
   worker: WorkerProcess,
   { reason, isWorking }: { reason: 'spare' | 'demand'; isWorking: () => boolean },

@@ -22,7 +22,7 @@ import { removeTree } from './linux/remove.ts';
 import { watchGroup } from './linux/watch.ts';
 import { openWorkspace, requestFolder } from './workspace.ts';
 
-/** How to start a worker, which speaks the protocol of `../protocol.ts`. */
+/** How to start a worker. It must speak the protocol of `../protocol.ts`. */
 export interface WorkerCommand {
   readonly command: string;
   readonly args: readonly string[];
@@ -30,24 +30,24 @@ export interface WorkerCommand {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** Where workers run. */
+/** The environment that workers run in. */
 export interface WorkerPlace {
   /** Folder for the private directories of workers. */
   readonly temporary: string;
-  /** Command that precedes those of workers; see `launcherIn`. Without it, each has a session of its own. */
+  /** Command that starts the workers' commands; see `launcherIn`. Without it, each worker has its own session. */
   readonly launcher?: readonly string[] | undefined;
-  /** Sentences of the errors for which workers send only a code. */
+  /** Messages of the errors that workers report only by code. */
   readonly messages?: ErrorMessages | undefined;
 }
 
 /** The worker exited or broke the protocol before the request ended. */
 export class WorkerCrash extends Error {
   override readonly name = 'WorkerCrash';
-  /** Whether it exited by itself before it was ready: another worker would probably fail in the same way. */
+  /** Whether it exited by itself before it was ready, as another worker probably would too. */
   readonly atStart: boolean;
   /** Whether it was not ready in time, perhaps only because the machine is busy. */
   readonly late: boolean;
-  /** Whether it was already unusable before the request, so that the request cannot be the cause. */
+  /** Whether it was unusable before the request, so that the request cannot be the cause. */
   readonly unusable: boolean;
 
   constructor(message: string, { atStart = false, late = false, unusable = false } = {}) {
@@ -59,18 +59,18 @@ export class WorkerCrash extends Error {
 }
 
 /**
- * Seconds that a starting worker may spend neither running nor waiting for a processor, and seconds in all. On a busy machine
- * it gets little processor time, and one that is killed for that only makes the machine busier.
+ * Seconds that a starting worker may be idle (neither running nor waiting for a processor), and in total. On a busy
+ * machine it gets little CPU time, and killing it for that would only make the machine busier.
  */
 const START_TIME = { idle: 15, total: 240 } as const;
-/** Milliseconds per second below which a worker counts as idle: timers that look after it take less. */
+/** Maximum demand of an idle worker, in milliseconds per second. Its own timers take less. */
 const IDLE_DEMAND = 20;
-/** Bytes of stderr that are kept for the log. */
+/** Bytes of stderr to keep for the log. */
 const STDERR_TAIL = 4_000;
 /**
- * Maximum output of a worker from the start of a request to the start of the next. The server's main thread reads it, and
- * a compromised engine could keep it busy. A PDF of 2,000 pages takes 2,010 messages and 140 kB; engines write
- * less than 1 kB to stderr.
+ * Maximum output of a worker from the start of a request to the start of the next. The server's main thread reads it,
+ * and a compromised engine could keep it busy. A PDF of 2,000 pages takes 2,010 messages and 140 kB, and engines
+ * write less than 1 kB to stderr.
  */
 const MAX_SENT = {
   bytes: 500_000,
@@ -98,13 +98,13 @@ export class WorkerProcess {
   requests = 0;
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
-  /** Why its home directory still exists, once it has ended. */
+  /** Why its home directory could not be deleted, once it has exited. */
   leftover: string | undefined;
-  /** Why its engine runs without a sandbox of its own, once it is ready. */
+  /** Why its engine runs without its own sandbox, once it is ready. */
   unsandboxed: string | undefined;
   readonly #child: ChildProcess;
   readonly #home: string;
-  /** Folders that earlier requests have left empty, for the files of the next ones. */
+  /** Empty folders of earlier requests, reused for the files of the next ones. */
   readonly #folders: string[] = [];
   #stderrTail = '';
   #sent = { ...NOTHING_SENT };
@@ -113,12 +113,12 @@ export class WorkerProcess {
   readonly #messages: ErrorMessages;
   readonly #begin: (message: Answer | Start) => void;
   readonly #failStart: (crash: WorkerCrash) => void;
-  /** The requests in progress by ID. */
+  /** Requests in progress, by ID. */
   readonly #running = new Map<number, RunningRequest>();
 
   /**
-   * Starts the child, by a launcher or in a session of its own. `ready` rejects with `WorkerCrash` if it exits before it
-   * is ready, or hangs before.
+   * Starts the child, by a launcher or in its own session. `ready` rejects with `WorkerCrash` if the child exits or
+   * hangs before it is ready.
    */
   constructor(start: (home: string) => WorkerCommand, { temporary, launcher, messages = {} }: WorkerPlace) {
     this.#messages = messages;
@@ -129,7 +129,7 @@ export class WorkerProcess {
       cwd: this.#home,
       // No other variables: they could contain credentials.
       env: { PATH: '/usr/bin:/bin', HOME: this.#home, TMPDIR: this.#home, LANG: 'C.UTF-8', ...environment },
-      // A process group of its own, so that one signal ends everything that the engine started.
+      // Its own process group, so that one signal ends everything that the engine started.
       detached: launcher === undefined,
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     });
@@ -164,8 +164,8 @@ export class WorkerProcess {
     // A command that cannot be started emits no exit event.
     this.#child.once('error', (cause) => leave(cause.message, true));
     this.#child.once('exit', (code, signal) => leave(`exit ${code ?? signal}`, signal !== 'SIGKILL'));
-    // Without a free file descriptor, Node creates no pipes, and emits the error later.
-    // A failed write to a child that has just died is reported by its exit event.
+    // Without a free file descriptor, Node creates no pipes and emits the error later. A failed write to a child that
+    // has just died is reported by its exit event.
     this.#child.stdin?.on('error', () => {});
     this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderrTail = (this.#stderrTail + chunk.subarray(-STDERR_TAIL).toString()).slice(-STDERR_TAIL);
@@ -180,12 +180,12 @@ export class WorkerProcess {
     return !this.#ended;
   }
 
-  /** Bytes on disk of the home directory, which is all that the child can write to. */
+  /** Returns the bytes on disk of the home directory, the only place where the child can write. */
   diskUsage(): Promise<number> {
     return diskUsage(this.#home);
   }
 
-  /** Whether it can take requests, or has one. */
+  /** Whether it can take requests or is running one. */
   get isReady(): boolean {
     return this.#started && !this.#ended;
   }
@@ -196,8 +196,8 @@ export class WorkerProcess {
   }
 
   /**
-   * Measures the child and everything it started. Shared memory that is resident counts once per process. All are
-   * killed if they have more than `maxThreads`.
+   * Measures the child and everything it started, and kills them if they have more than `maxThreads`. Resident shared
+   * memory counts once per process.
    */
   async groupState(examination: Omit<Examination, 'group'>): Promise<GroupState> {
     const group = this.#child.pid;
@@ -205,7 +205,7 @@ export class WorkerProcess {
   }
 
   /**
-   * Sends one request, whose files are in `directory` and, while it runs, in the worker's home. Only workers of
+   * Sends one request. Its files are in `directory` and, while it runs, in the worker's home. Only workers that use
    * `serveConcurrently` take several at the same time. `cancelled` is for workers that can end a request early.
    * Rejects with the error that the worker reported, or with `WorkerCrash`.
    */
@@ -243,7 +243,7 @@ export class WorkerProcess {
     }
   }
 
-  /** Ends the worker if it hangs before it is ready. */
+  /** Kills the worker if it hangs before it is ready. */
   #limitStart(): NodeJS.Timeout {
     // Counts seconds instead of reading the clock, because a Lambda function can be frozen while it waits.
     const seconds = { idle: 0, total: 0 };
@@ -295,7 +295,7 @@ export class WorkerProcess {
     this.#input.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** Rebuilds a reported error. A code that is unknown, or has no sentence, becomes `INTERNAL`. */
+  /** Rebuilds a reported error. A code that is unknown, or has no message, becomes `INTERNAL`. */
   #errorOf({ code, message, values = {}, cause }: ErrorAnswer): ConversionError {
     const sentence =
       message ?? (Object.hasOwn(this.#messages, code) ? this.#messages[code]!(values) : undefined);
@@ -324,7 +324,7 @@ export class WorkerProcess {
     this.#answers?.on('data', (chunk: string) => {
       this.#count('bytes', chunk.length);
       this.#count('pieces', 1);
-      // A line is joined only once, because a hostile engine may send it in tiny pieces.
+      // The parts of a line are joined only once, because a hostile engine may send it in tiny pieces.
       const [end, ...lines] = chunk.split('\n');
       rest.push(end!);
       if (lines.length === 0) return;
@@ -334,7 +334,7 @@ export class WorkerProcess {
     });
   }
 
-  /** Ends the worker if it has sent too much. */
+  /** Kills the worker if it has sent too much. */
   #count(what: keyof typeof MAX_SENT, amount: number): void {
     this.#sent[what] += amount;
     if (this.#sent[what] > MAX_SENT[what]) this.#end(`it sent more than ${MAX_SENT[what]} ${what}`);
@@ -358,19 +358,19 @@ export class WorkerProcess {
     }
   }
 
-  /** Returns the error that a request fails with, if it has not ended. */
+  /** Returns the error for a request that has not ended. */
   #end(reason: string, details: { atStart?: boolean; late?: boolean; unusable?: boolean } = {}): WorkerCrash {
     const crash = new WorkerCrash(`The worker exited: ${reason}. ${this.#stderrTail}`.trim(), details);
     if (this.#ended) return crash;
     this.#ended = true;
     alive.delete(this);
-    // Answers that it sent before it was killed are not read.
+    // Answers sent before the kill are not read.
     this.#answers?.destroy();
     this.#child.stderr?.destroy();
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
     } catch {
-      // The group does not exist any more, or its launcher has not created it yet.
+      // The group no longer exists, or its launcher has not created it yet.
       this.#child.kill('SIGKILL');
     }
     this.#failStart(crash);
@@ -384,6 +384,6 @@ function disableCoreDumps(): void {
   try {
     writeFileSync('/proc/self/coredump_filter', '0');
   } catch {
-    // A core dump would be written to the worker's home directory, which is deleted with it.
+    // Without the filter, a core dump is written to the worker's home directory, which is deleted with it.
   }
 }

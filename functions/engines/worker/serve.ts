@@ -6,7 +6,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import { describe } from '../../shared/log.ts';
 import type { Answer, Cancel, ErrorAnswer, FinishedFile, Request, Start } from '../protocol.ts';
 
-/** Sends the answers that precede the result. */
+/** Sends answers before the result. */
 export interface Answers {
   heartbeat(done: number): void;
   output(file: FinishedFile): void;
@@ -24,7 +24,7 @@ export type Handlers<Operations> = {
   ) => Promise<unknown>;
 };
 
-/** A request that is handled beside others, which therefore cannot have a working directory of its own. */
+/** A request that is handled beside others, and therefore cannot have its own working directory. */
 export interface ConcurrentRequest {
   /** Folder of the request's files. */
   readonly directory: string;
@@ -41,13 +41,13 @@ export type ConcurrentHandlers<Operations> = {
 };
 
 const ANSWERS = 3;
-/** Milliseconds in which the parent reads the last message. */
+/** Timeout for the parent to read the last message, in milliseconds. */
 const EXIT_TIME = 1000;
 /** The request that is being handled. */
 let currentId = 0;
 let endsWithParent = false;
 
-/** The child's side of `WorkerProcess`, which sends one request at a time. Exits when its parent does. */
+/** Serves requests one at a time, as the child of a `WorkerProcess`. Exits when its parent does. */
 export async function serveRequests<Operations extends object>(
   handlers: Handlers<Operations>,
   { unsandboxed }: { readonly unsandboxed?: string | undefined } = {},
@@ -63,8 +63,8 @@ export async function serveRequests<Operations extends object>(
 }
 
 /**
- * Handles requests at the same time, for work that mostly waits. It exits at the end of its input, which no request can
- * keep it from noticing, because none uses the main thread for long.
+ * Handles several requests at the same time, for work that mostly waits. Exits at the end of its input. No request
+ * delays that, because none uses the main thread for long.
  */
 export async function serveConcurrently<Operations extends object>(
   handlers: ConcurrentHandlers<Operations>,
@@ -77,7 +77,7 @@ export async function serveConcurrently<Operations extends object>(
   });
 }
 
-/** Receives requests, and aborts those that are cancelled, until the end of the input. Then this process ends. */
+/** Receives requests, and aborts cancelled ones, until the end of the input. Then this process exits. */
 async function receive(handle: (request: Request, signal: AbortSignal) => Promise<void>): Promise<never> {
   const running = new Map<number, AbortController>();
   for await (const line of createInterface({ input: process.stdin })) {
@@ -97,12 +97,12 @@ async function receive(handle: (request: Request, signal: AbortSignal) => Promis
 /** Reports why the engine does not start, for the operator, and exits. */
 export async function exitUnstarted(reason: string): Promise<never> {
   send({ unstarted: reason });
-  // The parent kills this process when it has read the message. If the process exited first, the message could be lost.
+  // The parent kills this process when it has read the message, which could be lost if the process exited first.
   await setTimeout(EXIT_TIME);
   process.exit(1);
 }
 
-/** Exits before the request starts, because this process is unusable. The pool uses another one. */
+/** Exits before the request starts, because this process is unusable. The pool then uses another one. */
 export function exitUnusable(): never {
   send({ id: currentId, unusable: true });
   process.exit(1);
@@ -135,8 +135,9 @@ function send(message: Answer | Start): void {
 }
 
 /**
- * Kills this process and what it started soon after its parent was killed, even if the main thread hangs and never sees the
- * end of stdin. `serveRequests` calls it; a worker that starts an engine before that, which may hang, calls it first.
+ * Kills this process and its descendants soon after its parent was killed, even if the main thread hangs and never
+ * sees the end of stdin. `serveRequests` calls it. A worker that starts an engine before that, which may hang, calls
+ * it first.
  */
 export function endWithParent(): void {
   if (endsWithParent) return;
@@ -146,12 +147,12 @@ export function endWithParent(): void {
   new Worker(watch, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();
 }
 
-/** Kills the process group: a browser that an attacker controls can ignore the end of its parent. */
+/** Kills the process group, because a browser that an attacker controls can ignore that its parent has exited. */
 function endGroup(): never {
   try {
     process.kill(-process.pid, 'SIGKILL');
   } catch {
-    // This process is in a sandbox, which has no other processes, or does not lead a group.
+    // This process is in a sandbox, which has no other processes, or it does not lead a group.
   }
   process.exit(0);
 }

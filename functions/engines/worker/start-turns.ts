@@ -2,9 +2,9 @@ import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { within } from '../../shared/timeout.ts';
 
-/** Workers that may be starting at the same time. More would only delay each other, and all other work. */
+/** Maximum number of workers that start at the same time. More would only delay each other and all other work. */
 const MAX_STARTING = availableParallelism();
-/** Milliseconds after which another may start beside one that is not ready. */
+/** Delay in milliseconds after which another worker may start although the last one is not ready yet. */
 const START_TIME = 2000;
 
 interface Worker {
@@ -15,8 +15,8 @@ let last: Promise<void> = Promise.resolve();
 const starting = new Set<Promise<unknown>>();
 
 /**
- * Calls a function that may start a worker, in turn with others, and leaves as much time for other work in between. Node copies its page
- * tables to start a process, which blocks the main thread for 10 ms, and for 60 ms on a busy machine.
+ * Starts workers one at a time, with a pause as long as the last start took, because forking blocks the main thread
+ * for 10–60 ms. `start` may also return no worker.
  */
 export function inTurn<Started extends Worker | undefined>(start: () => Started): Promise<Started> {
   let duration = 0;

@@ -15,9 +15,9 @@ import { removeTree } from './linux/remove.ts';
 
 /** The files of one request while a worker processes it. */
 export interface Workspace {
-  /** Moves a finished output to the conversion's directory. Throws an error if it is not granted, or if there are too many. */
+  /** Moves a finished output to the conversion's directory. Throws if it is not granted, or if there are too many. */
   collect(name: string): void;
-  /** Moves all other outputs to the conversion's directory. Returns false, and moves none, if there are too many files. */
+  /** Moves all other outputs to the conversion's directory. If there are too many, returns false and moves none. */
   collectAll(): boolean;
   /** Empties the workspace if `collectAll` left only inputs. Otherwise deletes it and returns false. */
   empty(): Promise<boolean>;
@@ -25,21 +25,21 @@ export interface Workspace {
   close(): Promise<void>;
 }
 
-/** Files that the answers to a request name, and at its end. The server's main thread moves them. A conversion has fewer results. */
+/** Maximum output files per request, because the main thread moves each of them. No conversion has this many. */
 const MAX_FILES = 2000;
 
 /**
- * Returns a folder for the files of a worker's next request, in its home directory, whose path must contain no links: the one
- * that its last request left empty, unless something has deleted or replaced it, or a new one.
+ * Returns a folder in the worker's home directory for the files of its next request: the empty folder of its last
+ * request, or a new one if that was deleted or replaced. The path must contain no links.
  */
 export function requestFolder(home: string, last: string | undefined): string {
   return last !== undefined && isBelow(last, last) ? last : mkdtempSync(join(home, 'request-'));
 }
 
 /**
- * Gives a worker the inputs of a request, in a folder of its home directory. That is the only directory it can open, so a
- * compromised worker cannot access another conversion, even if it knows the path.
- * The files are hard links: nothing is copied, and a worker can change only files of its own conversion.
+ * Gives a worker the inputs of a request, in a folder of its home directory. That is the only directory it can open,
+ * so a compromised worker cannot access another conversion, even if it knows the path. The files are hard links, so
+ * nothing is copied, and a worker can change only the files of its conversion.
  */
 export function openWorkspace(
   folder: string,
@@ -57,7 +57,7 @@ export function openWorkspace(
     !granted.has(name) && (outputs === '.' ? isName(name) && dirname(name) === '.' : outputs.includes(name));
   const take = (name: string) => {
     const path = join(folder, name);
-    // Without a sandbox, a worker can replace a directory by a link to one outside.
+    // Without a sandbox, a worker can replace a directory with a link to one outside.
     if (!isBelow(folder, dirname(path))) return false;
     // A worker can create things other than files. None of them is an output.
     if (!isGranted(name) || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false;
@@ -65,7 +65,7 @@ export function openWorkspace(
     return true;
   };
   let named = 0;
-  /** Names in the folder after `collectAll`. */
+  /** Names left in the folder after `collectAll`. */
   let left: readonly string[] | undefined;
 
   return {
@@ -98,18 +98,18 @@ function isName(name: string): boolean {
   return name !== '' && name !== '.' && normalize(name) === name && !/^(\/|\.\.(\/|$))/.test(name);
 }
 
-/** Whether this is a file that remains under another name: deleting the last link to a large file takes long. */
+/** Whether this file also has another name. Deleting the last link to a large file takes long. */
 function isOneOfSeveralLinks(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats?.isFile() === true && stats.nlink > 1;
 }
 
-/** Whether a directory, with all links resolved, is another one or in it. */
+/** Whether a directory, with all links resolved, is inside another one or the same. */
 function isBelow(parent: string, directory: string): boolean {
   try {
     return `${realpathSync.native(directory)}/`.startsWith(`${parent}/`);
   } catch {
-    // It does not exist.
+    // The directory does not exist.
     return false;
   }
 }
@@ -128,7 +128,7 @@ function listAtMost(directory: string, max: number): string[] | undefined {
   return names;
 }
 
-/** Gives a file a second name. File systems without hard links get a copy. */
+/** Gives a file a second name. On file systems without hard links, copies it. */
 export function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);

@@ -5,8 +5,8 @@ import type { Html2pdfOptions } from '../options.ts';
 const SET_TITLE = '(title) => { document.title = title; }';
 
 /**
- * Makes the URLs of links invalid by an invisible character, a left-to-right mark. Such links are not in the PDF, but look the
- * same, because styles depend on whether there is a URL, and some show it.
+ * Invalidates the URLs of links with an invisible character, a left-to-right mark. Such links are left out of the PDF
+ * but look the same. Removing the URLs could change the look, because styles depend on them, and some show them.
  */
 const REMOVE_LINKS = `(external, internal) => {
   const base = (url) => url.href.slice(0, url.href.length - url.hash.length);
@@ -21,7 +21,7 @@ const REMOVE_LINKS = `(external, internal) => {
   }
 }`;
 
-/** Hides deeper headings from the structure from which bookmarks are made. */
+/** Hides deeper headings from the structure that bookmarks are made from. */
 const LIMIT_OUTLINE = `(depth) => {
   for (const heading of document.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
     if (Number(heading.localName[1]) > depth) heading.setAttribute('role', 'none');

@@ -14,14 +14,14 @@ const STYLE = `
   .dots i { border-color: black; }
   b { font-weight: normal; text-align: right; min-width: 8mm; }`;
 
-/** For pages of its own, on which the page's background does not show. */
+/** Puts the contents on separate pages without the page's background. */
 const OWN_PAGES = `
   :host { break-after: page !important; }
   nav { min-height: calc(100vh - 1px); }`;
 
 /**
- * Inserts a table of contents before the body, where the page's own styles do not affect it, with space for
- * page numbers.
+ * Inserts a table of contents before the body, where the page's own styles do not affect it, with space for page
+ * numbers.
  */
 const INSERT = `(heading, depth, hasDots, style) => {
   const host = document.createElement('docmill-contents');
@@ -52,7 +52,7 @@ const INSERT = `(heading, depth, hasDots, style) => {
     if (!element.id || document.getElementById(element.id) !== element) element.id = 'docmill-heading-' + count;
     const link = add(list, 'a', '');
     link.href = '#' + encodeURIComponent(element.id);
-    // Chromium only writes the targets of links outside of shadow trees.
+    // Chromium writes only the targets of links outside of shadow trees.
     add(host, 'a', '').href = link.href;
     link.dataset.id = element.id;
     link.style.paddingLeft = 6 * (level - 1) + 'mm';
@@ -77,7 +77,7 @@ export async function insertContents(
   session: Session,
   { tocHeading, tocDots, outlineDepth = 6, pageHeight }: Html2pdfOptions,
 ): Promise<void> {
-  // A single page is as tall as all content.
+  // With `--page-height=auto`, the single page is as tall as all content.
   const style = pageHeight === 'auto' ? STYLE : STYLE + OWN_PAGES;
   await evaluate(session, INSERT, tocHeading, outlineDepth, tocDots, style);
 }

@@ -3,7 +3,7 @@ import type { Session, Viewport } from '../../engines/chromium/page/session.ts';
 import { addStyleSheet } from '../../engines/chromium/page/style-sheet.ts';
 import { setViewport } from '../../engines/chromium/page/viewport.ts';
 
-/** CSS pixels by which the window grows to show what depends on its height. */
+/** CSS pixels by which the window grows to find lengths that depend on its height. */
 const PROBE = 100;
 
 const REMEMBER = `() => {
@@ -50,7 +50,7 @@ const PIN = `() => {
 }`;
 
 /**
- * Keeps lengths as they are that depend on the height of the window, such as `100vh`. On paper as tall as the content they would
+ * Fixes lengths that depend on the height of the window, such as `100vh`. On paper as tall as the content they would
  * grow with it.
  */
 export async function pinToWindow(session: Session, window: Viewport): Promise<void> {

@@ -8,9 +8,10 @@ const PART = 120;
 const MAX_TAGGED = 8000;
 
 /**
- * Chromium keeps a record of all rows of a table for each page that the table is on, which is gigabytes for 20,000 rows.
- * The rows of such a table move to small tables in its only remaining cell, so that its header and footer still repeat.
- * Everything keeps its position and appearance: column widths, distances, and styles that depend on adjacent elements.
+ * Splits a huge table. For each page that a table is on, Chromium keeps a record of all its rows, which takes
+ * gigabytes for 20,000 rows. So the rows move to small tables in the table's only remaining cell, and its header and
+ * footer still repeat. Everything keeps its position and appearance: column widths, distances, and styles that depend
+ * on adjacent elements.
  */
 const SPLIT = `(huge, size, isTagged) => {
   const important = (element, styles) => {
@@ -50,7 +51,7 @@ const SPLIT = `(huge, size, isTagged) => {
     const groups = [...table.tBodies].filter(({ rows }) => rows.length > 0);
     if (groups.some((group) => getComputedStyle(group).display !== 'table-row-group')) return;
     const width = table.getBoundingClientRect().width;
-    // Paper is not exactly as wide as the window.
+    // The paper is not exactly as wide as the window.
     const isAuto = table.computedStyleMap().get('width').toString() === 'auto';
     const fills = width >= table.parentElement.clientWidth - parseFloat(getComputedStyle(table.parentElement).paddingLeft) - parseFloat(getComputedStyle(table.parentElement).paddingRight) - 1;
     const collapses = style.borderCollapse === 'collapse';
@@ -78,7 +79,8 @@ const SPLIT = `(huge, size, isTagged) => {
       important(column, { width: 100 * columnWidth / sum + '%' });
       columns.append(column);
     }
-    // Only the cell is a real one, because it has to span all columns. Rules for rows must not match its content.
+    // Only the cell is a real table cell, because it has to span all columns. Rules for rows must not match its
+    // content.
     const shell = document.createElement('docmill-group');
     const row = document.createElement('docmill-row');
     const cell = document.createElement('td');
@@ -169,8 +171,8 @@ const SPLIT = `(huge, size, isTagged) => {
 const COUNT = "() => document.getElementsByTagName('tr').length";
 
 /**
- * Splits huge tables, so that they can be printed within the memory of a function. Returns whether that is also enough for
- * the structure of a tagged PDF.
+ * Splits huge tables, so that they can be printed within the memory of a function. Returns whether the memory is also
+ * sufficient for the structure of a tagged PDF.
  */
 export async function splitHugeTables(session: Session): Promise<boolean> {
   const rows = pageNumber(await evaluate(session, COUNT), { min: 0, max: 10_000_000 });

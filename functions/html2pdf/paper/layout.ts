@@ -1,7 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { PAPER } from './sizes.ts';
 
-/** Millimeters. */
+/** Lengths in millimeters. */
 export interface Sides {
   readonly top: number;
   readonly bottom: number;
@@ -9,11 +9,11 @@ export interface Sides {
   readonly right: number;
 }
 
-/** Millimeters. */
+/** Lengths in millimeters. */
 export interface Layout extends Sides {
   readonly width: number;
   readonly height: number | 'auto';
-  /** Whether the caller set the size and each margin, so that the page's own `@page` rules do not change them. */
+  /** Whether the caller set the size and each margin. The page's own `@page` rules do not change those. */
   readonly fixed: { readonly size: boolean } & Readonly<Record<keyof Sides, boolean>>;
 }
 
@@ -36,7 +36,10 @@ interface PaperOptions {
   readonly preferCssPageSize: boolean;
 }
 
-/** Returns the size of the paper and its margins. A header or footer needs its margin, whatever the page says. */
+/**
+ * Returns the size of the paper and its margins. A header or footer always gets its margin, even if the page sets
+ * another.
+ */
 export function layoutOf(
   options: PaperOptions,
   has: { readonly header: boolean; readonly footer: boolean },
@@ -64,7 +67,7 @@ export function layoutOf(
   };
 }
 
-/** Yields an error for each direction in which the margins leave less than 5 mm of the paper. */
+/** Yields an error for each direction in which the margins leave less than 5 mm of paper. */
 export function* checkMargins({
   width,
   height,

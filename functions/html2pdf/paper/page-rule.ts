@@ -3,9 +3,9 @@ import type { Session } from '../../engines/chromium/page/session.ts';
 import { type Layout, PIXEL, type Sides } from './layout.ts';
 
 /**
- * Reads the `@page` rules that apply to all pages, of a single page also those of the first. Returns CSS pixels, or -1 for values that are not set:
- * width, height, top, right, bottom, left. Returns nothing if there is no such rule. Style sheets of other
- * origins cannot be read.
+ * Reads the `@page` rules for all pages and, if there is only a single page, also those for the first. Returns width,
+ * height, top, right, bottom and left in CSS pixels, with -1 for values that are not set. Returns nothing if there is
+ * no such rule. Style sheets of other origins cannot be read.
  */
 const READ = `(isSingle) => {
   const millimeters = { a5: [148, 210], a4: [210, 297], a3: [297, 420], b5: [176, 250], b4: [250, 353],
@@ -54,13 +54,13 @@ const READ = `(isSingle) => {
     try {
       if (!sheet.disabled && matchMedia(sheet.media.mediaText).matches) visit(sheet.cssRules);
     } catch {
-      // Of another origin.
+      // The style sheet is from another origin.
     }
   }
   return found ? box : [];
 }`;
 
-/** Minimum millimeters of a side of the paper, and of the space between margins. Smaller values are ignored. */
+/** Minimum length in millimeters of a paper side, and of the space between margins. Smaller values are ignored. */
 const SMALLEST = 5;
 
 /** Returns the layout with the page's own `@page` rules applied. */

@@ -3,12 +3,12 @@ import type { Viewport } from '../../engines/chromium/page/session.ts';
 import type { Html2pdfOptions } from '../options.ts';
 import { type Layout, PIXEL } from './layout.ts';
 
-/** Limits of Chromium. */
+/** Limits of Chromium's print scale. */
 export const SCALE = { min: 0.1, max: 2 };
-/** CSS pixels of a window for paper without a height. */
+/** Height of the window in CSS pixels for paper without a height. */
 export const WINDOW_HEIGHT = 1047;
 
-/** The scale at which the caller's window fits on the paper. A device always fills it. */
+/** Returns the scale at which the caller's window fits on the paper. A device always fills it. */
 export function scaleOf({ width, left, right }: Layout, options: Html2pdfOptions): number {
   const window = givenWindow(options);
   const room = (width - left - right) / PIXEL;
@@ -21,7 +21,10 @@ function givenWindow({ viewport, device }: Html2pdfOptions) {
   return viewport ?? (device === undefined ? undefined : deviceNamed(device)?.viewport);
 }
 
-/** The window is as large as the printed area of a page, so that scripts see the size at which their output is printed. */
+/**
+ * Returns a window as large as the printed area of a page, so that scripts see the size at which their output is
+ * printed.
+ */
 export function windowOf(layout: Layout, options: Html2pdfOptions): Viewport {
   const { width, height, left, right, top, bottom } = layout;
   const pixels = (millimeters: number) =>

@@ -15,7 +15,7 @@ export function setJpegDensity(jpeg: Buffer, density: Resolution | undefined): B
   return Buffer.concat([jpeg.subarray(0, JPEG_START_BYTES), header, jpeg.subarray(JPEG_START_BYTES)]);
 }
 
-/** Sets the resolution of a PNG, or removes it: libvips writes 25.4 pixels per inch if it knows none. */
+/** Sets the resolution of a PNG, or removes it: libvips writes 25.4 pixels per inch if the resolution is unknown. */
 export function setPngDensity(png: Buffer, density: Resolution | undefined): Buffer {
   const parts = [png.subarray(0, PNG_START_BYTES)];
   if (density) {

@@ -11,7 +11,7 @@ import { encodePngImage } from './png.ts';
 import { openWith } from './png-file.ts';
 import { isGray } from './reduce.ts';
 
-/** ImageMagick's default for photos. */
+/** ImageMagick's default quality for photos. */
 const QUALITY = 92;
 
 /** Encodes finished pixels. */
@@ -28,7 +28,7 @@ export async function encode(image: Pixels, format: SharpFormat, options: Encode
   );
 }
 
-/** Encodes what a sharp pipeline returns. */
+/** Encodes the result of a sharp pipeline. */
 export async function encodePipeline(
   pipeline: Sharp,
   format: Exclude<SharpFormat, 'png'>,
@@ -37,7 +37,7 @@ export async function encodePipeline(
   const { define, interlace = 'None' } = options;
   const number = (key: Parameters<typeof defined>[1], absent: number) =>
     Number(defined(define, key) ?? absent);
-  // As in ImageMagick, 0 is the default.
+  // As in ImageMagick, 0 means the default.
   const quality = options.quality || QUALITY;
   switch (format) {
     case 'jpg': {
@@ -47,7 +47,7 @@ export async function encodePipeline(
         .jpeg({
           quality,
           progressive,
-          // From 90 on, colors keep their full resolution, as in ImageMagick.
+          // As in ImageMagick, quality 90 and above keeps the full color resolution.
           chromaSubsampling: sampling ?? (quality >= 90 ? '4:4:4' : '4:2:0'),
           // Optimized Huffman tables take a fifth of the time of a whole photo and save 5 %. Progressive files need them.
           optimizeCoding: progressive || defined(define, 'jpeg:optimize-coding') === 'true',

@@ -10,15 +10,15 @@ import type { PngExtras } from './png-file.ts';
 /** Input of an encoder besides the pixels. */
 export interface EncodeOptions {
   readonly options: ImageprocOptions;
-  /** Pixels per inch. */
+  /** Resolution in pixels per inch. */
   readonly density: Resolution | undefined;
   /** Metadata to keep. */
   readonly extras: PngExtras | undefined;
-  /** Delays and number of repeats of an animation. */
+  /** Delays of the frames, and number of repeats. */
   readonly animation?: { readonly delay: number[]; readonly loop: number };
 }
 
-/** Definitions that sharp's encoders know. */
+/** Definitions that sharp's encoders support. */
 const OWN_DEFINES: readonly string[] = [
   'jpeg:sampling-factor',
   'jpeg:optimize-coding',
@@ -31,7 +31,7 @@ const OWN_DEFINES: readonly string[] = [
   'heic:lossless',
 ];
 
-/** Returns whether sharp writes a single image as requested. Otherwise, ImageMagick does. */
+/** Whether sharp writes a single image as requested. Otherwise, ImageMagick does. */
 export function sharpEncodes(format: ImageFormat, options: ImageprocOptions): boolean {
   // ImageMagick has no encoder for AVIF.
   if (format === 'avif') return true;
@@ -43,7 +43,7 @@ export function sharpEncodes(format: ImageFormat, options: ImageprocOptions): bo
   );
 }
 
-/** Returns an opaque color behind transparent pixels, for formats without transparency. */
+/** Returns the opaque color behind transparent pixels, for formats without transparency. */
 export function matteOf({ steps }: Pick<ImageprocOptions, 'steps'>): string {
   const { '-background': background = 'white' } = settingsAt(steps);
   return toColor(background)[3] === 0 ? 'white' : background;
@@ -57,7 +57,7 @@ export function densityOf({ density, units }: ImageprocOptions, own: Resolution 
   return { x: density.x * factor, y: density.y * factor };
 }
 
-/** Returns whether the colors of the source are kept as they are, together with its profile. */
+/** Whether the colors of the source are kept unchanged, together with its profile. */
 export function keepsProfile({ strip, keep }: Pick<ImageprocOptions, 'strip' | 'keep'>): boolean {
   return !strip || keep.includes('icc');
 }

@@ -2,10 +2,10 @@ import { crc32, deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import { open, type Pixels } from '../pixels.ts';
 
-/** Data about an image that a PNG can hold. */
+/** Metadata that a PNG can contain. */
 export interface PngExtras {
   readonly icc?: Buffer | undefined;
-  /** Without its `Exif\0\0` prefix. */
+  /** EXIF data without the `Exif\0\0` prefix. */
   readonly exif?: Buffer | undefined;
   readonly xmp?: Buffer | undefined;
 }
@@ -46,7 +46,7 @@ export interface IndexedImage {
   readonly width: number;
   readonly height: number;
   readonly bitDepth: 1 | 2 | 4 | 8;
-  /** One index or shade for each pixel. */
+  /** An index or shade for each pixel. */
   readonly values: Uint8Array;
   /** RGBA for each index, or `undefined` for shades of gray. */
   readonly palette: readonly (readonly [number, number, number, number])[] | undefined;
@@ -54,7 +54,10 @@ export interface IndexedImage {
   readonly level: number;
 }
 
-/** Writes a palette or gray image with the given bits per pixel. libvips quantizes even if all colors fit the palette. */
+/**
+ * Writes a palette or gray image with the given bits per pixel. Unlike libvips, it never quantizes colors that all
+ * fit into the palette.
+ */
 export function encodeIndexedPng({ width, height, bitDepth, values, palette, level }: IndexedImage): Buffer {
   const rowBytes = Math.ceil((width * bitDepth) / 8);
   const head = headerOf({ width, height, bitDepth, colorType: palette ? 3 : 0 });
@@ -79,7 +82,7 @@ function headerOf({ width, height, bitDepth, colorType }: PngLayout): Buffer {
   return header;
 }
 
-/** Returns a chunk of a type with its data. */
+/** Returns a chunk with a type and data. */
 export function chunk(type: string, data: Buffer): Buffer {
   const result = Buffer.alloc(data.length + 12);
   result.writeUInt32BE(data.length, 0);
@@ -89,7 +92,7 @@ export function chunk(type: string, data: Buffer): Buffer {
   return result;
 }
 
-/** Puts the filter byte before each row: 0 for none. */
+/** Prepends the filter byte 0 (none) to each row. */
 function filterNone(rows: Uint8Array, rowBytes: number): Buffer {
   const height = rows.length / rowBytes;
   const result = Buffer.alloc(rows.length + height);

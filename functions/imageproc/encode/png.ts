@@ -5,7 +5,7 @@ import type { EncodeOptions } from './options.ts';
 import { encodeIndexedPng, openWith } from './png-file.ts';
 import { type Indexed, reduce } from './reduce.ts';
 
-/** The level of ImageMagick's default quality for PNG. */
+/** The zlib level of ImageMagick's default quality for PNG. */
 const DEFAULT_LEVEL = 7;
 
 /** Encodes the image with as few bits per pixel as it needs. */
@@ -15,7 +15,7 @@ export async function encodePngImage(
 ): Promise<Buffer> {
   const { define, quality, interlace = 'None' } = options;
   const compression = defined(define, 'png:compression-level');
-  // The tens digit of the quality, as in ImageMagick.
+  // As in ImageMagick, the tens digit of the quality is the level.
   const fromQuality = quality === undefined ? DEFAULT_LEVEL : Math.min(9, Math.floor(quality / 10));
   const level = compression === undefined ? fromQuality : Number(compression);
   const progressive = interlace !== 'None';
@@ -56,7 +56,7 @@ function bitsThatFit(fits: (bits: number) => boolean): 1 | 2 | 4 | 8 {
   return ([1, 2, 4] as const).find(fits) ?? 8;
 }
 
-/** Orders a palette so that opaque colors come last: only the others need an entry for their opacity. */
+/** Orders a palette so that opaque colors come last, because only the others need an entry for their opacity. */
 function opaqueLast({ palette, indices }: Indexed): Indexed {
   if (palette.every(([, , , alpha]) => alpha === 255)) return { palette, indices };
   const order = palette.map((_, at) => at).sort((one, other) => palette[one]![3] - palette[other]![3]);

@@ -2,7 +2,7 @@ import { narrow, type Pixels, withoutAlpha } from '../pixels.ts';
 
 /** The smallest form in which an image can be stored without loss. */
 export interface Content {
-  /** 8 bits per sample if that loses nothing, and no alpha channel if everything is opaque. */
+  /** Pixels with 8 bits per sample if that is lossless, and without an alpha channel if everything is opaque. */
   readonly pixels: Pixels;
   readonly isGray: boolean;
   /** Distinct colors as RGBA with an index for each pixel, if there are at most 256 of them with 8 bits per sample. */
@@ -24,7 +24,7 @@ export function reduce(image: Pixels): Content {
   return { pixels, isGray: isGray(pixels), indexed: index(pixels) };
 }
 
-/** Returns whether all pixels are gray. */
+/** Whether all pixels are gray. */
 export function isGray({ samples, channels }: Pixels): boolean {
   for (let at = 0; at < samples.length; at += channels) {
     if (samples[at] !== samples[at + 1] || samples[at] !== samples[at + 2]) return false;
@@ -32,7 +32,7 @@ export function isGray({ samples, channels }: Pixels): boolean {
   return true;
 }
 
-/** Returns whether no pixel is transparent. */
+/** Whether all pixels are opaque. */
 export function isOpaque({ samples, channels }: Pixels): boolean {
   if (channels === 3) return true;
   const max = samples instanceof Uint16Array ? 65_535 : 255;

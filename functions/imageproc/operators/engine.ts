@@ -27,7 +27,7 @@ export function isSmart(gravity: string | undefined): gravity is SmartGravity {
   return gravity === 'Attention' || gravity === 'Entropy';
 }
 
-/** Returns which engine runs an operator: both, if the results are the same. */
+/** Returns the engine that runs an operator, or both if their results are the same. */
 export function engineOf({
   operator,
   value: [, word = ''],
@@ -41,14 +41,14 @@ export function engineOf({
       return word === 'Gray' || word === 'sRGB' ? 'both' : 'magick';
     case '-alpha':
       return /^(remove|off|opaque)$/.test(word) ? 'both' : 'magick';
-    // ImageMagick cannot find the interesting part of an image.
+    // ImageMagick cannot find the most interesting part of an image.
     case '-crop':
     case '-extent':
       return isSmart(settings['-gravity']) ? 'sharp' : 'both';
     // ImageMagick has no such operator.
     case '-rounded-corners':
       return 'sharp';
-    // librsvg finds fonts for all scripts, and shapes them.
+    // librsvg finds and shapes fonts for all scripts.
     case '-annotate':
       return 'sharp';
     default:

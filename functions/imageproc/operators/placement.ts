@@ -1,6 +1,6 @@
 import type { Size } from '../../shared/options/geometry.ts';
 
-/** `WxH±x±y` in pixels or percent of the image, or a ratio `W:H`; a missing or zero side is the image's own. */
+/** `WxH±x±y` in pixels or percent of the image, or a ratio `W:H`. A missing or zero side means that of the image. */
 export interface Region {
   readonly width: number;
   readonly height: number;
@@ -39,7 +39,7 @@ export interface Rectangle extends Size {
   readonly top: number;
 }
 
-/** Returns where a box is on an image. Its offset counts inwards from the edge that the gravity names. */
+/** Returns the position of a box on an image. Its offset counts inwards from the edge that the gravity names. */
 export function place(
   { width, height }: Size,
   offset: { readonly x: number; readonly y: number },
@@ -61,7 +61,7 @@ export function intersect(rectangle: Rectangle, image: Size): Rectangle | undefi
   return width > 0 && height > 0 ? { left, top, width, height } : undefined;
 }
 
-/** Returns the widths of edges in pixels. */
+/** Returns the widths of the edges in pixels. */
 export function edgePixels({ x, y, percent }: Edges, image: Size): { x: number; y: number } {
   if (!percent) return { x: Math.round(x), y: Math.round(y) };
   return { x: Math.round((image.width * x) / 100), y: Math.round((image.height * y) / 100) };
@@ -80,7 +80,10 @@ export function regionSize({ width, height, unit }: Region, image: Size): Size {
   return atLeastOne({ width: side(width, image.width), height: side(height, image.height) });
 }
 
-/** Returns the smallest canvas with a region's aspect ratio that contains the whole image, for `-extent` with a ratio. */
+/**
+ * Returns the smallest canvas that contains the whole image and has a region's aspect ratio, for `-extent` with a
+ * ratio.
+ */
 export function canvasSize(region: Region, image: Size): Size {
   if (region.unit !== 'ratio') return regionSize(region, image);
   const scale = Math.max(image.width / region.width, image.height / region.height);
@@ -93,7 +96,7 @@ function atLeastOne({ width, height }: Size): Size {
 
 export type Anchor = 'start' | 'middle' | 'end';
 
-/** Returns which edge of each axis a gravity names. */
+/** Returns the edge of each axis that a gravity names. */
 export function anchor(gravity = 'NorthWest'): { x: Anchor; y: Anchor } {
   const x = gravity.endsWith('West') ? 'start' : gravity.endsWith('East') ? 'end' : 'middle';
   const y = gravity.startsWith('North') ? 'start' : gravity.startsWith('South') ? 'end' : 'middle';

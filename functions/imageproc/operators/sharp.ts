@@ -17,7 +17,7 @@ import {
 } from './placement.ts';
 import { annotate } from './text.ts';
 
-/** Checks the size of an image before it is made. @throws ConversionError `RESULT_TOO_LARGE` */
+/** Checks the size of an image before it is created. @throws ConversionError `RESULT_TOO_LARGE` */
 export type CheckSize = (size: Size) => void;
 
 type Operate = (
@@ -27,7 +27,7 @@ type Operate = (
   checkSize: CheckSize,
 ) => Promise<Pixels> | Pixels;
 
-/** The operators that sharp runs. The value is the word after the operator. */
+/** The operators that sharp runs. The value is the argument of the operator. */
 const OPERATORS: Readonly<Record<Exclude<SharpOperator, '-annotate'>, Operate>> = {
   '-resize': resize,
   '-thumbnail': resize,
@@ -57,7 +57,7 @@ export async function applyOperation(
   return OPERATORS[operator](pixels, value[1] ?? '', settings, checkSize);
 }
 
-/** Returns whether sharp can run an operator while it decodes. */
+/** Whether sharp can run an operator while it decodes. */
 export function isResize({ operator }: Operation): boolean {
   return operator === '-resize' || operator === '-thumbnail';
 }
@@ -72,7 +72,7 @@ export function resizePipeline(
   const size = applyGeometry(parseGeometry(value)!, source);
   checkSize(size);
   if (size.width === source.width && size.height === source.height) return { ...size, pipeline };
-  // The filters that ImageMagick uses when it shrinks. Larger images always get libvips' bicubic filter.
+  // The filters that ImageMagick uses for shrinking. Enlarging always uses libvips' bicubic filter.
   const kernel = source.hasAlpha || source.hasPalette ? 'mitchell' : 'lanczos3';
   return { ...size, pipeline: pipeline.resize({ ...size, fit: 'fill', kernel }) };
 }
@@ -91,12 +91,12 @@ function crop(pixels: Pixels, value: string, { '-gravity': gravity }: Settings) 
   return extract(pixels, part);
 }
 
-/** Cuts out the most interesting part of a given size. */
+/** Crops the most interesting part of a given size. */
 async function cropSmart(pixels: Pixels, size: Size, gravity: SmartGravity): Promise<Pixels> {
   const width = Math.min(size.width, pixels.width);
   const height = Math.min(size.height, pixels.height);
-  // sharp's `cover` scales the image to the box before it crops, so one axis must keep its full length. The crop of
-  // the other axis comes from a second pass.
+  // sharp's `cover` scales the image to the box before it crops, so one axis must keep its full length. The other
+  // axis is cropped in a second pass.
   const position = gravity === 'Attention' ? 'attention' : 'entropy';
   const cut = (image: Pixels, side: Size) =>
     side.width === image.width && side.height === image.height
@@ -105,7 +105,7 @@ async function cropSmart(pixels: Pixels, size: Size, gravity: SmartGravity): Pro
   return cut(await cut(pixels, { width, height: pixels.height }), { width, height });
 }
 
-/** Sets the canvas: cuts off what is outside and fills new areas with the background. */
+/** Sets the canvas: crops the image to it, and fills new areas with the background. */
 async function extent(pixels: Pixels, value: string, settings: Settings, checkSize: CheckSize) {
   const { '-gravity': gravity, '-background': background = 'white' } = settings;
   const region = parseRegion(value);
@@ -122,7 +122,7 @@ async function extent(pixels: Pixels, value: string, settings: Settings, checkSi
   return extend(flat, { left, top, right, bottom: canvas.height - top - part.height }, background);
 }
 
-/** Adds edges in the border color. Transparent parts show that color too. */
+/** Adds edges in the border color, which also shows through transparent parts. */
 async function border(pixels: Pixels, value: string, settings: Settings, checkSize: CheckSize) {
   const { '-bordercolor': borderColor = '#dfdfdf' } = settings;
   const { x, y } = edgePixels(parseEdges(value), pixels);
@@ -138,7 +138,7 @@ function shave(pixels: Pixels, value: string) {
   return extract(pixels, { left: x, top: y, width, height });
 }
 
-/** Rounds the corners: what is outside becomes transparent. */
+/** Rounds the corners by making the area outside them transparent. */
 function roundedCorners(pixels: Pixels, value: string) {
   const { width, height } = pixels;
   const { x, y } = edgePixels(parseEdges(value), pixels);
@@ -172,7 +172,7 @@ function extract(pixels: Pixels, part: Rectangle): Promise<Pixels> | Pixels {
   return apply(pixels, (pipeline) => pipeline.extract(part));
 }
 
-/** The brightness of Rec. 709, which ImageMagick calculates from gamma-coded values. */
+/** Converts to gray with the luma of Rec. 709, which ImageMagick computes from gamma-coded values. */
 function gray(pixels: Pixels): Promise<Pixels> {
   const luma = [0.212656, 0.715158, 0.072186] as const;
   return apply(pixels, (pipeline) => pipeline.recomb([[...luma], [...luma], [...luma]]));

@@ -17,7 +17,7 @@ function textElements(annotation: readonly string[], image: Pixels, settings: Se
   const font = parseFont(settings['-font'] ?? 'Helvetica')!;
   const size = Number(settings['-pointsize'] ?? 12);
   const lines = text.split('\n');
-  // Without a gravity, ImageMagick's offset is that of the baseline. Text without a position would then be invisible.
+  // Without a gravity, ImageMagick's offset is that of the baseline, so text without a position would be invisible.
   const gravity = settings['-gravity'] ?? (offsetX === '' ? 'NorthWest' : undefined);
   const { x: horizontal } = anchor(gravity);
   const x = { start: offset.x, middle: image.width / 2 + offset.x, end: image.width - offset.x }[horizontal];

@@ -5,21 +5,22 @@ export type Color = readonly [red: number, green: number, blue: number, opacity:
 
 /** Parses a color, or returns `undefined`. */
 export function parseColor(value: string): Color | undefined {
-  // A `#` that is not URL-encoded starts the fragment and never arrives, so bare hexadecimal digits count as well.
+  // A `#` that is not percent-encoded starts the fragment and never arrives, so bare hexadecimal digits are accepted
+  // as well.
   const text = /^([\da-f]{6}|[\da-f]{8})$/i.test(value) ? `#${value}` : value.trim().toLowerCase();
   if (value.length > 60) return undefined;
   if (text === 'none' || text === 'transparent') return [0, 0, 0, 0];
   return parseGray(text) ?? parseLongHex(text) ?? parseCss(text);
 }
 
-/** Like `parseColor`, for text that is known to be valid. */
+/** Parses a color that is known to be valid. */
 export function toColor(value: string): Color {
   const color = parseColor(value);
   if (!color) throw new Error(`Not a color: ${value}`);
   return color;
 }
 
-/** `gray0` to `gray100`, in percent; CSS has only `gray`. */
+/** Parses `gray0` to `gray100`, in percent. CSS has only `gray`. */
 function parseGray(text: string): Color | undefined {
   const percent = Number(/^gr[ae]y(\d{1,3})$/.exec(text)?.[1] ?? Number.NaN);
   // X11 rounds these two values down and all others up.
@@ -28,7 +29,7 @@ function parseGray(text: string): Color | undefined {
   return percent <= 100 ? [level, level, level, 1] : undefined;
 }
 
-/** `#rrrrggggbbbb`, with or without opacity. */
+/** Parses `#rrrrggggbbbb`, with or without opacity. */
 function parseLongHex(text: string): Color | undefined {
   const digits = /^#((?:[\da-f]{4}){3,4})$/.exec(text)?.[1];
   if (digits?.length !== 12 && digits?.length !== 16) return undefined;
@@ -39,7 +40,7 @@ function parseLongHex(text: string): Color | undefined {
 }
 
 function parseCss(text: string): Color | undefined {
-  // ImageMagick writes srgb() where CSS has rgb().
+  // ImageMagick has srgb() where CSS has rgb().
   const css = text.replace(/^s(?=rgba?\()/, '');
   if (!/^(#[\da-f]{3,8}|[a-z]+|(rgb|hsl)a?\([\d\s.,%/+-]+\))$/.test(css)) return undefined;
   try {

@@ -17,14 +17,14 @@ const onOff: Kind = {
   },
 };
 const upTo = (max: number, min = 0) => amount(String(min), { min, max });
-/** A whole number, as encoders need it. */
+/** Reads a whole number. */
 const wholeUpTo = (max: number, min = 0): Kind => ({
   rule: `an integer from ${min} to ${max}`,
   parse: (value) => (/^\d{1,5}$/.test(value) && +value >= min && +value <= max ? [value] : undefined),
 });
-/** A size such as `100kb`, `1.5MB` or `64000`, in bytes. */
+/** Reads a size such as `100kb`, `1.5MB` or `64000`, in bytes. */
 const bytes: Kind = {
-  rule: 'a size like 100kb',
+  rule: 'a size such as 100kb',
   parse: (text) => {
     const match = /^(\d{1,9}(?:\.\d+)?)\s*(k|m)?(i)?b?$/.exec(text);
     if (!match) return undefined;
@@ -33,7 +33,7 @@ const bytes: Kind = {
     return size >= 1 ? [String(Math.floor(size))] : undefined;
   },
 };
-/** A chroma subsampling in either notation. */
+/** Reads a chroma subsampling in either notation. */
 export const sampling: Kind = {
   rule: '4:4:4, 4:2:2, 4:4:0 or 4:2:0, or 1x1, 2x1, 1x2 or 2x2',
   parse: (text) => {
@@ -49,7 +49,9 @@ const SAMPLINGS = [
   ['4:2:0', '2x2'],
 ];
 
-/** The definitions that have an effect. Others are ignored, because they could reach untested parts of ImageMagick. */
+/**
+ * The definitions that have an effect. Others are ignored, because they could reach untested parts of ImageMagick.
+ */
 const DEFINES = {
   'jpeg:extent': bytes,
   'jpeg:sampling-factor': sampling,
@@ -110,7 +112,7 @@ export function define(name: string, options: { description: string }) {
     const [value] = kind.parse(at < 0 ? '' : text.slice(at + 1).toLowerCase()) ?? [];
     return value === undefined ? undefined : { key, value };
   };
-  return option(name, 'a key and a value like jpeg:extent=100kb', parse, {
+  return option(name, 'a key and a value such as jpeg:extent=100kb', parse, {
     description: `${options.description}: ${Object.keys(DEFINES).join(', ')}. Others are ignored`,
     ignores: (text) => /^[a-z\d]+:[a-z\d-]+(=|$)/i.test(text) && !isDefineKey(keyOf(text)),
   });

@@ -9,7 +9,7 @@ export interface Font {
   readonly italic: boolean;
 }
 
-/** Families by their names in ImageMagick. The metrics are those of the fonts' `hhea` tables. */
+/** Font families by their names in ImageMagick. The metrics are those of the fonts' `hhea` tables. */
 const FAMILIES = [
   {
     names: ['helvetica', 'arial', 'liberationsans', 'nimbussans', 'sansserif', 'sans'],
@@ -48,9 +48,9 @@ const FAMILIES = [
 ] as const;
 
 const RULE =
-  'Helvetica, Helvetica-Narrow, Times, Courier, DejaVu-Sans, DejaVu-Serif, DejaVu-Sans-Mono, Carlito or Caladea, with -Bold and -Italic if wanted';
+  'Helvetica, Helvetica-Narrow, Times, Courier, DejaVu-Sans, DejaVu-Serif, DejaVu-Sans-Mono, Carlito or Caladea, optionally with -Bold, -Italic or both';
 
-/** A font name such as `Helvetica-Bold`. A file or URL is never accepted. */
+/** Reads a font name such as `Helvetica-Bold`. Files and URLs are never accepted. */
 export const fontName: Kind = { rule: RULE, parse: (value) => (parseFont(value) ? [value] : undefined) };
 
 /** Parses a font name, or returns `undefined`. Case, spaces and hyphens do not matter. */

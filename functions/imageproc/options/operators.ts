@@ -28,8 +28,8 @@ const softness = (more = '') => numbers(`0x2${more}`);
 const percent = (example: string, max = 1000) => numbers(example, { count: 3, max });
 
 /**
- * Operators, and settings whose position counts, applied from left to right. ImageMagick runs all of them; those of
- * `operators/sharp.ts` are faster there.
+ * Operators, and settings whose position counts, applied from left to right. ImageMagick runs all of them. sharp runs
+ * those in `operators/sharp.ts` faster.
  */
 export const OPERATORS = {
   '-resize': [
@@ -37,15 +37,18 @@ export const OPERATORS = {
     'fits the image into a box; `!` ignores its aspect ratio, `>` only shrinks, `<` only enlarges, `^` fills the box, `%` scales, `@` limits the area',
   ],
   '-thumbnail': [size, 'same as `-resize`'],
-  '-scale': [size, 'like `-resize`, with averaged pixels'],
-  '-sample': [size, 'like `-resize`, with picked pixels'],
+  '-scale': [size, 'like `-resize`, by averaging pixels'],
+  '-sample': [size, 'like `-resize`, by sampling pixels'],
   '-adaptive-resize': [size, 'like `-resize`, by triangles'],
   '-interpolative-resize': [size, 'like `-resize`, by `-interpolate`'],
   '-liquid-rescale': [size, 'like `-resize`, by removing unimportant seams'],
   '-resample': [numbers('150x150', { count: 2, max: 2400 }), 'resizes to a resolution'],
   '-magnify': [nothing, 'doubles the size of pixel art'],
-  '-crop': [region, 'cuts out one region by `-gravity`; `16:9` is the largest area of that shape'],
-  '-extent': [region, 'sets the canvas size by `-gravity`, on `-background`; `16:9` pads to that shape'],
+  '-crop': [region, 'crops to a region by `-gravity`; `16:9` selects the largest area of that aspect ratio'],
+  '-extent': [
+    region,
+    'sets the canvas size by `-gravity`, on `-background`; `16:9` pads to that aspect ratio',
+  ],
   '-border': [edges, 'adds edges in `-bordercolor`'],
   '-shave': [edges, 'cuts off edges'],
   '-chop': [pixels('10x10+5+5'), 'removes columns and rows'],
@@ -54,7 +57,7 @@ export const OPERATORS = {
   '-rotate': [degrees, 'rotates clockwise, with corners in `-background`'],
   '-shear': [numbers('10x5', { count: 2, max: 89 }), 'slants by degrees, with corners in `-background`'],
   '-deskew': [amount('40%', { max: 100 }), 'straightens a scan'],
-  '-roll': [pixels('+10+20', 2), 'moves the image, around the edges'],
+  '-roll': [pixels('+10+20', 2), 'shifts the image, wrapping around the edges'],
   '-flip': [nothing, 'mirrors top to bottom'],
   '-flop': [nothing, 'mirrors left to right'],
   '-transpose': [nothing, 'mirrors along the diagonal from the top left'],
@@ -93,8 +96,8 @@ export const OPERATORS = {
   '-rounded-corners': [edges, 'makes corners transparent outside of a radius'],
   '-vignette': [numbers('0x20+10+10', { max: 4000 }), 'softens the edges into `-background`'],
   '-polaroid': [degrees, 'frames the image as a tilted photo'],
-  '-raise': [pixels('6x6', 2), 'lights the edges as those of a button'],
-  '+raise': [pixels('6x6', 2), 'like `-raise`, pressed'],
+  '-raise': [pixels('6x6', 2), 'shades the edges like a raised button'],
+  '+raise': [pixels('6x6', 2), 'like `-raise`, but pressed'],
   '-shadow': [numbers('60x4+4+4', { max: 1000 }), 'replaces the image with its shadow, opacity x sigma'],
   '-colorspace': [word(words.SPACES), 'color space; RGB is linear, CMYK only for jpg and tiff'],
   '-grayscale': [word(words.INTENSITIES), 'converts to gray by a formula'],
@@ -108,7 +111,7 @@ export const OPERATORS = {
   ],
   '-unique-colors': [nothing, 'returns a row of one pixel for each color'],
   '-segment': [numbers('1x1.5', { count: 2 }), 'reduces to regions of similar color'],
-  '-connected-components': [word('4 8'), 'numbers the areas of equal color'],
+  '-connected-components': [word('4 8'), 'labels the areas of equal color'],
   '-negate': [nothing, 'inverts the colors'],
   '-normalize': [nothing, 'stretches the contrast: 0.15 % become black, 0.05 % white'],
   '-equalize': [nothing, 'spreads the shades evenly'],
@@ -119,7 +122,7 @@ export const OPERATORS = {
   '-auto-gamma': [nothing, 'sets the gamma so that the mean is medium gray'],
   '-auto-threshold': [word('Kapur OTSU Triangle'), 'black and white at a computed brightness'],
   '-white-balance': [nothing, 'balances the colors'],
-  '-contrast-stretch': [stretch, 'stretches the contrast until these shares of pixels are black and white'],
+  '-contrast-stretch': [stretch, 'stretches the contrast until this many pixels are black and white'],
   '-linear-stretch': [stretch, 'like `-contrast-stretch`, for all channels together'],
   '-local-contrast': [numbers('10x20%'), 'increases the contrast of areas, radius x strength'],
   '-sigmoidal-contrast': [numbers('3,50%', { count: 2 }), 'increases the contrast of middle tones'],
@@ -148,7 +151,10 @@ export const OPERATORS = {
     'black and white at random brightness',
   ],
   '-color-threshold': [colors('-', 2), 'white between two colors, else black'],
-  '-lat': [numbers('15x15-5%', { count: 3, max: 200 }), 'black and white by the mean of neighbors'],
+  '-lat': [
+    numbers('15x15-5%', { count: 3, max: 200 }),
+    'black and white at the mean brightness of the neighbors',
+  ],
   '-cycle': [amount('10', { min: -65_536, max: 65_536 }), 'rotates the palette'],
   '-opaque': [color, 'replaces a color with `-fill`, within `-fuzz`'],
   '+opaque': [color, 'replaces all other colors with `-fill`'],
@@ -157,7 +163,7 @@ export const OPERATORS = {
   '-floodfill': [floodfill(), 'fills an area of one color with `-fill`'],
   '-evaluate': [
     wordAnd(words.EVALUATIONS, amount('10%', { min: -65_536, max: 65_536 })),
-    'calculates with every value',
+    'applies an arithmetic operation to every value',
   ],
   '-function': [
     wordAnd('Polynomial Sinusoid ArcSin ArcTan', series('4,-4,1', { count: 20 })),
@@ -185,7 +191,7 @@ export const OPERATORS = {
   ],
   '-statistic': [
     wordAnd(words.STATISTICS, numbers('3x3', { count: 2, max: 60 })),
-    'a statistic of the neighbors of each pixel',
+    'replaces each pixel with a statistic of its neighbors',
   ],
   '-paint': [amount('4', { max: 30 }), 'simulates an oil painting'],
   '-charcoal': [numbers('2x1', { count: 2, max: 30 }), 'simulates a charcoal drawing'],
@@ -220,29 +226,29 @@ export const OPERATORS = {
   '-insert': [amount('0', { max: 2000 }), 'moves the last frame'],
   '-delete': [frames(), 'removes frames'],
   '-duplicate': [amount('1', { max: 100 }), 'repeats the last frame'],
-  '-morph': [amount('3', { max: 20 }), 'inserts frames between two'],
-  '-evaluate-sequence': [word(words.EVALUATIONS), 'calculates one frame from all'],
+  '-morph': [amount('3', { max: 20 }), 'inserts intermediate frames'],
+  '-evaluate-sequence': [word(words.EVALUATIONS), 'combines all frames into one'],
   '-mosaic': [nothing, 'draws all frames on one canvas'],
-  '-channel': [word(words.CHANNELS), 'channels that the operators after it change'],
+  '-channel': [word(words.CHANNELS), 'channels that later operators change'],
   '+channel': [nothing, 'ends `-channel`'],
-  '-filter': [word(words.RESIZE_FILTERS), 'filter of the resizes after it'],
-  '-interpolate': [word(words.INTERPOLATIONS), 'how colors between pixels are found'],
+  '-filter': [word(words.RESIZE_FILTERS), 'filter of later resizes'],
+  '-interpolate': [word(words.INTERPOLATIONS), 'how colors between pixels are computed'],
   '-virtual-pixel': [word(words.VIRTUAL_PIXELS), 'colors beyond the edges'],
-  '-intensity': [word(words.INTENSITIES), 'formula of the brightness'],
+  '-intensity': [word(words.INTENSITIES), 'formula for brightness'],
   '-attenuate': [amount('0.5', { max: 100 }), 'strength of `+noise`'],
   '-seed': [amount('1', { max: 999_999 }), 'makes random operators repeatable'],
   '-quantize': [word(words.SPACES), 'color space of `-colors`'],
   '-treedepth': [amount('8', { min: 0, max: 8 }), 'depth of the tree of `-colors`'],
   '-mattecolor': [color, 'color of `-polaroid` and others'],
   '-delay': [numbers('10x100', { count: 2, max: 65_535 }), 'time of each frame, in hundredths of a second'],
-  '-loop': [amount('0', { max: 65_535 }), 'number of repeats of an animation, 0 for ever'],
+  '-loop': [amount('0', { max: 65_535 }), 'number of repeats of an animation, 0 for endless'],
   '-dispose': [word('None Background Previous'), 'how frames of an animation are removed'],
 } as const satisfies Readonly<Record<string, readonly [kind: Kind, description: string]>>;
 
-/** `+10+20 white`: where to start, and the color of the area. */
+/** Reads `+10+20 white`: the starting point, and the color of the area. */
 function floodfill(): Kind {
   return {
-    rule: 'an offset and a color, like +10+20 white',
+    rule: 'an offset and a color, such as +10+20 white',
     words: 'two',
     parse: (value) => {
       const match = /^[+ ]?(\d{1,5})[+ ,](\d{1,5}) (\S+)$/.exec(value);
@@ -252,11 +258,11 @@ function floodfill(): Kind {
   };
 }
 
-/** `Barycentric 0,0,red 99,0,#00ff00`. */
+/** Reads `Barycentric 0,0,red 99,0,#00ff00`. */
 function sparseColor(): Kind {
   const methods = word('Barycentric Bilinear Shepards Inverse Voronoi Manhattan');
   return {
-    rule: `${methods.rule}, then points like 10,20,red`,
+    rule: `${methods.rule}, then points such as 10,20,red`,
     words: 'two',
     parse: (value) => {
       const [name = '', ...points] = value.split(' ');
@@ -272,7 +278,7 @@ function sparseColor(): Kind {
   };
 }
 
-/** `0,2-5,-1`. */
+/** Reads a list of frames such as `0,2-5,-1`. */
 function frames(): Kind {
   return {
     rule: 'frames like 0,2-5 or -1',

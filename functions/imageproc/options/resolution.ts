@@ -14,5 +14,5 @@ export function resolution(name: string, options: { readonly description: string
     const y = Number(match?.[2] ?? x);
     return x >= 1 && y >= 1 ? { x, y } : undefined;
   };
-  return option(name, 'a number from 1 to 9999, or two like 204x98', parse, options);
+  return option(name, 'a number from 1 to 9999, or two such as 204x98', parse, options);
 }

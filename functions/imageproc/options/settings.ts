@@ -7,9 +7,9 @@ const GRAVITIES = 'NorthWest North NorthEast West Center East SouthWest South So
 const GRAVITY =
   'where `-crop`, `-extent`, `-annotate`, `-composite` and `-append` align; `Attention` and `Entropy` find the interesting part of the image for `-crop` and `-extent`';
 
-/** `WxH+x+y`, `50%` or `+10+20`. */
+/** Reads `WxH+x+y`, `50%` or `+10+20`. */
 const placement: Kind = {
-  rule: 'a size and an offset like 100x50+10+20, 50% or +10+20',
+  rule: 'a size and an offset such as 100x50+10+20, 50% or +10+20',
   parse: (text) => {
     const value = text.replaceAll(' ', '+').replace('\\!', '!');
     const match = /^(?:(\d{1,5})(%)?)?(?:x(\d{1,5})?)?!?([+-]\d{1,5})?([+-]\d{1,5})?$/i.exec(value);
@@ -18,7 +18,7 @@ const placement: Kind = {
   },
 };
 
-/** Settings of operators. One that is given once applies to all of them, wherever it is in the query. */
+/** Settings of operators. A setting that is given once applies to all operators, wherever it is in the query. */
 export const SETTINGS = {
   '-gravity': [word(GRAVITIES), GRAVITY],
   '-background': [color, 'color of new areas and behind transparency, white by default'],
@@ -34,7 +34,7 @@ export const SETTINGS = {
   '-fuzz': [brightness, 'how much colors may differ for `-trim`, `-transparent` and others, 0 by default'],
 } as const satisfies Readonly<Record<string, readonly [kind: Kind, description: string]>>;
 
-/** `-dither` and `+dither`, or the method of `-dither`. */
+/** Reads `-dither` and `+dither`, and the method of `-dither`. */
 export function dither() {
   const toggle = flag('-dither', {
     default: true,

@@ -19,9 +19,9 @@ export const STEPS = Object.fromEntries([
 
 export const SETTING_NAMES = [...Object.keys(SETTINGS), '-dither'] as readonly SettingName[];
 
-/** Reads the option and its words as ImageMagick's command line has them, or no words if the operator is off. */
+/** Reads an option and its words as on ImageMagick's command line, or no words if the operator is off. */
 function reader(name: string, kind: Kind, description: string): Reader {
-  // A plus that was not URL-encoded arrives as a space.
+  // A plus that was not percent-encoded arrives as a space.
   const names = name.startsWith('+') ? [name, name.replace('+', ' ')] : [name];
   const parse = (value: string): readonly string[] | undefined => {
     if (kind === nothing && /^(0|false|no|off)$/i.test(value)) return [];
@@ -32,20 +32,20 @@ function reader(name: string, kind: Kind, description: string): Reader {
   return option(names, kind.rule, parse, { description, words });
 }
 
-/** An operator or a setting, in the order of the query, as on ImageMagick's command line. Without words, it is off. */
+/** An operator or a setting, in query order, as on ImageMagick's command line. Without words, it is off. */
 export interface Step<Name = OperatorName | SettingName> {
   readonly operator: Name;
   readonly value: readonly string[];
 }
 
-/** The settings that one operator uses: the words after the option, joined. */
+/** The settings of one operator: the words after each option, joined. */
 export type Settings = Readonly<Partial<Record<SettingName, string>>>;
 
 function isSetting(step: Step): step is Step<SettingName> {
   return (SETTING_NAMES as readonly string[]).includes(step.operator);
 }
 
-/** Returns the operators among the steps that are on, in order, each with its settings. */
+/** Returns the enabled operators among the steps, in order, each with its settings. */
 export function operatorsOf(steps: readonly Step[]): readonly Operation[] {
   return steps
     .filter((step): step is Step<OperatorName> => !isSetting(step) && step.value.length > 0)
@@ -58,8 +58,8 @@ export interface Operation extends Step<OperatorName> {
 }
 
 /**
- * Returns the settings at a step: the last value before it, else the first one after it. A setting that is given once thus
- * applies wherever it is.
+ * Returns the settings at a step: the last value before it, or else the first one after it. So a setting that is
+ * given only once applies everywhere.
  */
 export function settingsAt(steps: readonly Step[], step?: Step): Settings {
   const at = step ? steps.indexOf(step) : steps.length;
@@ -71,7 +71,7 @@ export function settingsAt(steps: readonly Step[], step?: Step): Settings {
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Settings;
 }
 
-/** Returns the URLs of other images that steps need, each with the option that needs it. */
+/** Returns the URLs of other images that steps need, each with the option that names it. */
 export function imagesOf(steps: readonly Step[]): ReadonlyMap<string, string> {
   const named = operatorsOf(steps).filter(
     ({ operator, value }) => /^(-composite|[-+]append)$/.test(operator) && value.length > 1,

@@ -5,14 +5,13 @@ import { parseColor } from './color.ts';
 /**
  * A kind of value. `parse` returns the words that follow the operator on ImageMagick's command line, or `undefined`.
  *
- * ImageMagick replaces `%` and what follows in every value, unless it stands after a digit, and reads a file for a value that
- * begins with `@`. No kind lets such a value through.
+ * ImageMagick expands `%` escapes in every value, except after a digit, and reads a file for a value that begins with
+ * `@`. No kind accepts such a value.
  */
 export interface Kind {
   /** Completes "must be …". */
   readonly rule: string;
-  /** Whether it is two words on the command line, which may be one value with a space. */
-  /** See `Option.words`. */
+  /** The words that follow on a command line; see `Option.words`. */
   readonly words?: Words;
   parse(value: string): readonly string[] | undefined;
 }
@@ -21,12 +20,15 @@ const MAX_SIDE = 16_384;
 const DIGITS = '(?:\\d{1,6}(?:\\.\\d{1,9})?|\\.\\d{1,9})';
 const NUMBER = `[+-]?${DIGITS}%?`;
 
-/** The numbers in a value. */
+/** Returns the numbers in a value. */
 function numbersIn(value: string): number[] {
   return (value.match(new RegExp(DIGITS, 'g')) ?? []).map(Number);
 }
 
-/** A plus that was not URL-encoded arrives as a space. Of several signs in a row, each minus negates, as in ImageMagick. */
+/**
+ * Restores a plus that was not percent-encoded and arrived as a space. Of several signs in a row, each minus negates,
+ * as in ImageMagick.
+ */
 function withPlus(value: string): string {
   return value
     .replaceAll(' ', '+')
@@ -35,20 +37,20 @@ function withPlus(value: string): string {
     .replace(/[+-]{2,}/g, (signs) => (signs.replaceAll('+', '').length % 2 === 0 ? '+' : '-'));
 }
 
-/** No value: the operator is on or off. */
+/** Reads no value: the operator is on or off. */
 export const nothing: Kind = {
   rule: "empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off'",
   parse: (value) => (/^(|1|true|yes|on)$/i.test(value) ? [] : undefined),
 };
 
-/** Up to `count` numbers in ImageMagick's notation, `1x2+3+4` or `1,2,3`, each at most `max`. */
+/** Reads up to `count` numbers in ImageMagick's notation, `1x2+3+4` or `1,2,3`, each at most `max`. */
 export function numbers(
   example: string,
   { count = 4, max = 100 }: { count?: number; max?: number } = {},
 ): Kind {
   const pattern = new RegExp(`^${NUMBER}(?:(?:[x,]|(?=[+-]))${NUMBER}){0,${count - 1}}[!^<>]?$`, 'i');
   return {
-    rule: `up to ${count} numbers up to ${max}, like ${example}`,
+    rule: `at most ${count} numbers, each at most ${max}, such as ${example}`,
     parse: (text) => {
       const value = withPlus(text);
       return pattern.test(value) && numbersIn(value).every((each) => each <= max) ? [value] : undefined;
@@ -56,11 +58,11 @@ export function numbers(
   };
 }
 
-/** One number or percentage. */
+/** Reads one number or percentage. */
 export function amount(example: string, { min = 0, max = 100 }: { min?: number; max?: number } = {}): Kind {
   const pattern = new RegExp(`^${NUMBER}$`);
   return {
-    rule: `a number from ${min} to ${max}, like ${example}`,
+    rule: `a number from ${min} to ${max}, such as ${example}`,
     parse: (text) => {
       const value = withPlus(text);
       const number = Number.parseFloat(value);
@@ -69,7 +71,7 @@ export function amount(example: string, { min = 0, max = 100 }: { min?: number; 
   };
 }
 
-/** A share of full brightness: a percentage, or a number up to 65535. */
+/** Reads a fraction of full brightness: a percentage, or a number up to 65535. */
 export const brightness: Kind = {
   rule: 'a percentage from 0% to 100%, or a number from 0 to 65535',
   parse: (value) => {
@@ -78,9 +80,9 @@ export const brightness: Kind = {
   },
 };
 
-/** Black and white point and gamma. */
+/** Reads a black point, a white point and a gamma. */
 export const levels: Kind = {
-  rule: 'a black and a white point and a gamma from 0.1 to 10, like 10%,90%,1.2',
+  rule: 'a black and a white point and a gamma from 0.1 to 10, such as 10%,90%,1.2',
   parse: (value) => {
     const parts = value.split(/[,x]/i);
     const gamma = Number(parts[2] ?? 1);
@@ -89,9 +91,9 @@ export const levels: Kind = {
   },
 };
 
-/** Numbers or shares of pixels. */
+/** Reads numbers or percentages of pixels. */
 export const stretch: Kind = {
-  rule: 'percentages of pixels like 2%x1%, less than 100% in total, or numbers of pixels like 100x50',
+  rule: 'percentages of pixels such as 2%x1%, less than 100% in total, or numbers of pixels such as 100x50',
   parse: (value) => {
     if (!new RegExp(`^${DIGITS}%?(?:[x,]${DIGITS}%?)?$`, 'i').test(value)) return undefined;
     const [black = 0, white = black] = numbersIn(value);
@@ -99,7 +101,7 @@ export const stretch: Kind = {
   },
 };
 
-/** A gamma for all channels, or one for each. */
+/** Reads one gamma for all channels, or one for each. */
 export const gammas: Kind = {
   rule: 'a number from 0.1 to 10, or three for red, green and blue',
   parse: (value) => {
@@ -110,17 +112,20 @@ export const gammas: Kind = {
   },
 };
 
-/** A size in pixels or percent, or an area. */
+/** Reads a size in pixels or percent, or an area. */
 export const size: Kind = {
-  rule: 'a geometry like 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384',
+  rule: 'a geometry such as 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384',
   parse: (value) => (parseGeometry(value) ? [value.replace(/[\\\s]/g, '').replace(/[X×]/g, 'x')] : undefined),
 };
 
 const REGION = /^(\d{1,5}(?:\.\d+)?%?)?(?:([x:])(\d{1,5}(?:\.\d+)?%?)?)?([+-]\d{1,5})?([+-]\d{1,5})?$/i;
 
-/** A region of the image, `WxH+x+y` or a ratio. Flags may be anywhere and have no effect. Without an offset, it starts at 0. */
+/**
+ * Reads a region of the image, `WxH+x+y` or a ratio. Flags may be anywhere and have no effect. The offset defaults to
+ * 0.
+ */
 export const region: Kind = {
-  rule: `a region like 300x200+10+20, 50%x50% or 16:9, with sides up to ${MAX_SIDE}`,
+  rule: `a region such as 300x200+10+20, 50%x50% or 16:9, with sides up to ${MAX_SIDE}`,
   parse: (text) => {
     const value = withPlus(text).replace(/[!^<>]/g, '');
     const match = REGION.exec(value);
@@ -132,7 +137,7 @@ export const region: Kind = {
   },
 };
 
-/** Widths of edges. */
+/** Reads widths of edges. */
 export const edges: Kind = {
   rule: `lengths like 10x20, 10 or 5%, up to ${MAX_SIDE}`,
   parse: (value) =>
@@ -141,7 +146,7 @@ export const edges: Kind = {
       : undefined,
 };
 
-/** Degrees clockwise. */
+/** Reads degrees clockwise. */
 export const degrees: Kind = {
   rule: 'degrees from -9999 to 9999, with > or < for wide or tall images only',
   parse: (text) => {
@@ -151,16 +156,19 @@ export const degrees: Kind = {
 };
 
 export const color: Kind = {
-  rule: 'a color like white, none, gray50, #ff8000 or rgb(255,128,0)',
+  rule: 'a color such as white, none, gray50, #ff8000 or rgb(255,128,0)',
   parse: (value) => (parseColor(value) ? [hashed(value)] : undefined),
 };
 
-/** A `#` that is not URL-encoded starts the fragment and never arrives, so bare hexadecimal digits count as well. */
+/**
+ * Restores a `#` that was not percent-encoded: it starts the fragment and never arrives, so bare hexadecimal digits
+ * are accepted.
+ */
 function hashed(value: string): string {
   return /^([\da-f]{6}|[\da-f]{8})$/i.test(value) ? `#${value}` : value.trim();
 }
 
-/** One of several words, which are separated by spaces. */
+/** Reads one of several words, which are separated by spaces in `list`. */
 export function word(list: string): Kind {
   const words = list.split(' ');
   return {
@@ -172,7 +180,7 @@ export function word(list: string): Kind {
   };
 }
 
-/** One of several words and a value, separated by a space: two words on the command line. */
+/** Reads one of several words and a value, separated by a space: two words on the command line. */
 export function wordAnd(list: string, kind: Kind, repeats = 1): Kind {
   const first = word(list);
   return {
@@ -189,7 +197,7 @@ export function wordAnd(list: string, kind: Kind, repeats = 1): Kind {
   };
 }
 
-/** A list of numbers for a filter or a transformation. */
+/** Reads a list of numbers for a filter or a transformation. */
 export function series(example: string, { count = 400, max = 100_000 } = {}): Kind {
   const pattern = new RegExp(`^${NUMBER}(?:[,: ]+${NUMBER})*$`);
   return {
@@ -202,7 +210,10 @@ export function series(example: string, { count = 400, max = 100_000 } = {}): Ki
   };
 }
 
-/** Words of ASCII letters, digits and a few signs, such as the name of a kernel. None can name a file or a property. */
+/**
+ * Reads words of ASCII letters, digits and a few symbols, such as the name of a kernel. None can name a file or a
+ * property.
+ */
 export function symbols(example: string, pattern: RegExp): Kind {
   return {
     rule: `text like ${example}`,
@@ -213,7 +224,7 @@ export function symbols(example: string, pattern: RegExp): Kind {
   };
 }
 
-/** Longer than the name of any color, or its numbers in parentheses. */
+/** Maximum length of a color. The names of all colors, and their numbers in parentheses, are shorter. */
 const COLOR_LENGTH = 100;
 
 /** One color or more, up to `count`, separated by a comma or a hyphen. */
@@ -221,7 +232,7 @@ export function colors(separator: ',' | '-', count: number): Kind {
   return {
     rule: `up to ${count} colors, like ${['black', 'white'].slice(0, count).join(separator)}`,
     parse: (value) => {
-      // For each comma, the search looks for parentheses in the rest of the value.
+      // The pattern searches the rest of the value for parentheses at each comma, so its length must be limited.
       if (value.length > COLOR_LENGTH * count) return undefined;
       const parts = value.split(separator === ',' ? /,(?![^(]*\))/ : separator);
       const valid = parts.length >= 1 && parts.length <= count && parts.every((part) => parseColor(part));
@@ -232,7 +243,7 @@ export function colors(separator: ',' | '-', count: number): Kind {
 
 const URL_LENGTH = 4000;
 
-/** The URL of another image. With `optional`, an empty value is allowed. */
+/** Reads the URL of another image. With `optional`, an empty value is allowed. */
 export function imageUrl({ optional = false } = {}): Kind {
   return {
     rule: `an http or https URL of an image, at most ${URL_LENGTH} characters${optional ? ', or empty' : ''}`,
@@ -248,7 +259,10 @@ export function imageUrl({ optional = false } = {}): Kind {
 const TEXT_LENGTH = 2000;
 const ANNOTATION = /^(?:(\d{1,3})(?:x\d{1,3})?)?([+\- ]\d{1,5})([+\- ]\d{1,5})[\s,]+(\S[\s\S]*)$/;
 
-/** `+10+20 Hello`, `45x45+10+20 Hello`, `0 Hello` or plain text: degrees, x and y (empty: none given) and the text. */
+/**
+ * Reads `+10+20 Hello`, `45x45+10+20 Hello`, `0 Hello` or plain text into degrees, x and y (empty if not given) and
+ * the text.
+ */
 export const annotation: Kind = {
   rule: `text of 1 to ${TEXT_LENGTH} characters, like +10+20 Hello or Hello`,
   words: 'two',
@@ -269,9 +283,9 @@ export const annotation: Kind = {
 const PRIMITIVE = '(?:point|line|rectangle|roundrectangle|arc|ellipse|circle|polyline|polygon|bezier)';
 const STEP = `(?:${PRIMITIVE}(?:[ ,]+${NUMBER})+|path +'[MLHVCSQTAZmlhvcsqtaz0-9., +-]+')`;
 
-/** Shapes of ImageMagick's drawing language. Those that name images, fonts, patterns or settings are not part of it. */
+/** Reads shapes in ImageMagick's drawing language, except those that name images, fonts, patterns or settings. */
 export const shapes: Kind = {
-  rule: "shapes with their coordinates, like circle 50,50 80,50 or path 'M 0,0 L 9,9 Z'",
+  rule: "shapes with their coordinates, such as circle 50,50 80,50 or path 'M 0,0 L 9,9 Z'",
   parse: (value) => {
     const valid = value.length <= 4000 && new RegExp(`^${STEP}(?:[ ;]+${STEP})*$`).test(value);
     return valid && !value.includes('%') && numbersIn(value).every((each) => each <= 100_000)

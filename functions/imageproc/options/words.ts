@@ -1,4 +1,4 @@
-// The words that ImageMagick 7 knows, without those that read files or properties.
+// The words that ImageMagick 7 accepts, except those that read files or properties.
 
 export const SPACES =
   'Gray sRGB RGB CMYK LinearGray scRGB CMY HCL HCLp HSB HSI HSL HSV HWB Jzazbz Lab LCHab LCHuv LMS ' +
@@ -59,7 +59,7 @@ export const BLEND_MODES =
 export const IGNORED: readonly string[] =
   '-antialias +antialias -limit -quiet -verbose -monitor -synchronize -precision -taint'.split(' ');
 
-/** Options that would read or write other files, run other programs or never end. */
+/** Options that would read or write other files, run other programs or never finish. */
 export const REFUSED: readonly string[] = (
   '-write +write -read -fx +fx -script -cdl -label -caption -comment -set -format -profile -texture ' +
   '-tile -mask -clip-mask -read-mask -write-mask -remap -clip -clip-path -process -encipher -decipher ' +

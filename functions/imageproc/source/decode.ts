@@ -14,9 +14,9 @@ import { checkFilters, expandEntities, gunzipSource, lengthsInPixels } from './s
 import { pageSelector } from './tiff-pages.ts';
 import { isUnusualTiff } from './unusual-tiff.ts';
 
-/** A frame of an animation, a page of a TIFF, or the only image of a file; not decoded yet. */
+/** A frame of an animation, a page of a TIFF, or the only image of a file. Not decoded yet. */
 export interface Frame extends Size {
-  /** Rotated upright, with no other operation. */
+  /** Pipeline that only rotates the image upright. */
   readonly pipeline: Sharp;
   readonly depth: Depth;
   /** Whether the file stores the frame without color. */
@@ -26,7 +26,7 @@ export interface Frame extends Size {
   readonly density: Resolution | undefined;
 }
 
-/** A source that is an image within the limits. */
+/** A source image within the limits. */
 export interface Source {
   readonly kind: ImageKind;
   readonly frames: number;
@@ -38,7 +38,7 @@ export interface Source {
   frame(index: number): Promise<Frame>;
   /** Reads all frames of an animation, stacked vertically. */
   all(): Sharp;
-  /** Handles an error of decoding: ImageMagick gets a damaged source. */
+  /** Handles a decoding error. ImageMagick gets a damaged source. */
   readonly failed: (thrown: unknown) => never;
 }
 
@@ -49,15 +49,15 @@ export interface SourceRequest {
     readonly autoOrient: boolean;
     readonly density?: Resolution | undefined;
     readonly frame?: number | undefined;
-    /** Leaves colors as they are stored, for results that keep the color profile. */
+    /** Whether to leave colors as they are stored, for results that keep the color profile. */
     readonly ignoreIcc: boolean;
   };
 }
 
-/** Colors, opacity and spot inks, as Photoshop allows. */
+/** Maximum number of channels (colors, opacity and spot inks), as in Photoshop. */
 const MAX_CHANNELS = 56;
 
-/** How many pixels libvips draws per inch of an SVG, and how many ImageMagick and browsers do. */
+/** Pixels that libvips draws per inch of an SVG, and pixels that ImageMagick and browsers draw. */
 const SVG_DENSITY = 72;
 const CSS_DENSITY = 96;
 
@@ -66,8 +66,8 @@ const CSS_DENSITY = 96;
  * @throws Foreign for a source that only ImageMagick reads, ConversionError `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`, `SOURCE_TOO_LARGE`, `PAGE_RANGE`
  */
 export async function readSource(request: SourceRequest): Promise<Source> {
-  // Bytes, not a path: an SVG then has no location that relative links could start from.
-  // Synchronous: a worker does one thing at a time, and the thread pool is several times slower.
+  // Reads bytes instead of passing a path, so that an SVG has no location to resolve relative links against.
+  // Synchronous, because a worker does one thing at a time, and the thread pool is several times slower.
   const input = expandEntities(gunzipSource(readFileSync(request.path)));
   const kind = detectImage(input);
   const { frame = 0 } = request.options;
@@ -77,7 +77,7 @@ export async function readSource(request: SourceRequest): Promise<Source> {
   throw missingFrame(frame, source.frames);
 }
 
-/** Returns a handler of errors that leaves damaged files to ImageMagick, which draws them as far as they go. */
+/** Returns an error handler that leaves damaged files to ImageMagick, which decodes as much of them as possible. */
 function orForeign(kind: ImageKind, input: Buffer, frame: number): (thrown: unknown) => never {
   return (thrown) => {
     const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
@@ -133,10 +133,10 @@ async function sharpSource(
     const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(position) }) });
     const upright = autoOrient ? pipeline.autoOrient() : pipeline;
     const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
-    // libvips takes such samples for another range.
+    // libvips assumes a different range for such samples.
     if (kind === 'tiff' && /^(u?int|float|double)$/.test(own.depth ?? ''))
       throw new Foreign(kind, input, index);
-    // sharp converts 16 bits to another color space than 8 bits.
+    // sharp converts 16 bits to a different color space than 8 bits.
     const plain = depth === 16 && own.hasProfile && !ignoreIcc;
     return {
       pipeline: plain ? upright.withIccProfile('srgb', { attach: false }) : upright,
@@ -155,13 +155,15 @@ async function sharpSource(
   return { kind, frames, metadata, frame, failed, all: () => sharp(input, { ...read, animated: true }) };
 }
 
-/** Returns the position of a frame in its file. The first frame is the primary one: a HEIF can have previews before it. */
+/**
+ * Returns the position of a frame in its file. Frame 0 is the primary image, which a HEIF can store after previews.
+ */
 export function storedPage(frame: number, primary: number): number {
   if (frame === 0) return primary;
   return frame <= primary ? frame - 1 : frame;
 }
 
-/** Returns an AVIF sequence as a still image, its first one, because libvips reads only still images. */
+/** Converts an AVIF sequence to a still image of its first frame, because libvips reads only still images. */
 function stillAvif(bytes: Buffer): Buffer {
   if (bytes.toString('latin1', 8, 12) !== 'avis') return bytes;
   const still = Buffer.from(bytes);

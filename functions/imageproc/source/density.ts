@@ -20,7 +20,10 @@ const READERS: Partial<Record<ImageKind, (bytes: Buffer, page: number) => Resolu
   tiff: tiffDensity,
 };
 
-/** JFIF's header is the first segment, if there is one. Its units are 1 for inches and 2 for centimeters. */
+/**
+ * Reads the JFIF header, which is the first segment if there is one. Its units are 1 for inches and 2 for
+ * centimeters.
+ */
 function jfifDensity(bytes: Buffer): Resolution | undefined {
   if (bytes.readUInt16BE(2) !== 0xffe0 || bytes.toString('latin1', 6, 11) !== 'JFIF\0') return undefined;
   const factor = [undefined, 1, 2.54][bytes[13]!];
@@ -29,7 +32,7 @@ function jfifDensity(bytes: Buffer): Resolution | undefined {
     : { x: bytes.readUInt16BE(14) * factor, y: bytes.readUInt16BE(16) * factor };
 }
 
-/** PNG counts in pixels per meter. */
+/** Reads the resolution of a PNG, which is in pixels per meter. */
 function physDensity(bytes: Buffer): Resolution | undefined {
   for (const { type, data } of pngHeaderChunks(bytes)) {
     if (type !== 'pHYs' || data[8] !== 1) continue;

@@ -8,7 +8,8 @@ export type ForeignKind = (typeof FOREIGN)[number]['kind'];
 
 /**
  * Returns the kind of image, detected from its bytes and not from its name.
- * @throws ConversionError `UNSUPPORTED_SOURCE` for anything else, and for an SVG whose entities were not expanded before.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for anything else, and for an SVG whose entities have not been
+ * expanded.
  */
 export function detectImage(bytes: Buffer): ImageKind | ForeignKind {
   const known = [...OWN, ...FOREIGN];
@@ -40,7 +41,7 @@ const OWN: ReadonlyArray<{ kind: ImageKind; matches: Matches }> = [
   { kind: 'png', matches: hex('89504e470d0a1a0a') },
   { kind: 'gif', matches: text(0, /^GIF8[79]a/) },
   { kind: 'webp', matches: text(0, /^RIFF[\s\S]{4}WEBP/) },
-  // Classic and big, little and big endian.
+  // Classic and BigTIFF, little and big endian.
   { kind: 'tiff', matches: text(0, /^(II[*+]\0|MM\0[*+])/) },
   { kind: 'avif', matches: (bytes) => /avif|avis/.test(brands(bytes)) },
 ];
@@ -84,7 +85,7 @@ const FOREIGN = [
   },
 ] as const satisfies ReadonlyArray<{ kind: string; matches: Matches }>;
 
-/** Formats that no engine reads, by the name that a message gives them. */
+/** Formats that no engine reads, with their names in messages. */
 const UNSUPPORTED: ReadonlyArray<{ name: string; matches: Matches }> = [
   { name: 'a JPEG XL image', matches: hex('ff0a', '0000000c4a584c200d0a870a') },
   { name: 'an EMF drawing', matches: (bytes) => bytes.toString('latin1', 40, 44) === ' EMF' },
@@ -94,14 +95,14 @@ const UNSUPPORTED: ReadonlyArray<{ name: string; matches: Matches }> = [
   { name: 'an Apple icon', matches: text(0, /^icns/) },
 ];
 
-/** An icon or a cursor: a type, then a number of images of which the first one has a reserved zero. */
+/** Whether this is an icon or a cursor: a type, and a number of images whose first entry has a reserved zero. */
 function isIcon(bytes: Buffer): boolean {
   if (bytes.length < 22 || !hex('00000100', '00000200')(bytes)) return false;
   const images = bytes.readUInt16LE(4);
   return images > 0 && images < 256 && bytes[9] === 0 && bytes.length > 6 + images * 16;
 }
 
-/** A version, run-length encoding, and 1 to 8 bits per sample. */
+/** Whether this is a PCX: a known version, run-length encoding, and 1 to 8 bits per sample. */
 function isPcx(bytes: Buffer): boolean {
   return (
     bytes.length > 128 &&
@@ -112,7 +113,7 @@ function isPcx(bytes: Buffer): boolean {
   );
 }
 
-/** A known type of image, a plausible palette, bits per pixel and no reserved bits. */
+/** Whether this is a Targa: a known type of image, plausible palette and bits per pixel, and no reserved bits. */
 function isTarga(bytes: Buffer): boolean {
   if (bytes.length < 18) return false;
   const [palette, type, bits] = [bytes[1]!, bytes[2]!, bytes[16]!];
@@ -133,9 +134,8 @@ const PROLOGUE = /^(\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*>)+/i;
 const HEAD_BYTES = 65_536;
 
 /**
- * Returns whether this is XML whose first element is `svg`. Declarations that `expandEntities` has left in
- * place are rejected, because entities can expand to gigabytes. Encodings in which entities could hide are
- * rejected, too.
+ * Whether this is XML whose first element is `svg`. Declarations that `expandEntities` has left in place are
+ * rejected, because entities can expand to gigabytes. Encodings in which entities could hide are rejected, too.
  */
 function looksLikeSvg(bytes: Buffer): boolean {
   const head = bytes.toString('latin1', 0, HEAD_BYTES).replace(/^\u00ef\u00bb\u00bf/, '');

@@ -19,7 +19,7 @@ function orientationEntry(exif: Buffer) {
     const entry = reader.directory().entries.find(({ tag, type }) => tag === ORIENTATION && type === 3);
     return entry && { reader, entry };
   } catch {
-    // Damaged EXIF data is ignored, as by image viewers.
+    // Damaged EXIF data is ignored, as in image viewers.
     return undefined;
   }
 }

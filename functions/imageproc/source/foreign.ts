@@ -1,14 +1,14 @@
 import { TiffReader } from '../../engines/image/tiff/directory.ts';
 import type { ForeignKind, ImageKind } from './detect.ts';
 
-/** How ImageMagick decodes a source that sharp does not read, or reads wrongly. */
+/** How ImageMagick decodes a source that sharp cannot read, or reads incorrectly. */
 export interface Decoding {
   readonly kind: ImageKind | ForeignKind;
   /** Position of the frame in the file. */
   readonly frame: number;
-  /** Whether sharp can convert the colors by their profile, which is better than without. */
+  /** Whether to keep the stored colors, so that sharp can convert them by their profile, which is more accurate. */
   readonly keepsColors: boolean;
-  /** Whether sharp has found the source damaged. */
+  /** Whether sharp found the source damaged. */
   readonly isDamaged: boolean;
 }
 
@@ -26,7 +26,7 @@ export class Foreign extends Error {
 
 const OWN: readonly string[] = ['jpg', 'png', 'webp', 'gif', 'tiff', 'svg', 'avif'] satisfies ImageKind[];
 
-/** Returns whether only ImageMagick reads a kind of image. */
+/** Whether only ImageMagick reads a kind of image. */
 export function isForeign(kind: ImageKind | ForeignKind): kind is ForeignKind {
   return !OWN.includes(kind);
 }

@@ -13,7 +13,7 @@ export function damaged(cause: unknown): never {
   throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause });
 }
 
-/** Returns the error about a frame that a source of `count` frames does not have. */
+/** Returns the error for a frame number past the `count` frames of a source. */
 export function missingFrame(frame: number, count: number): ConversionError {
   const message =
     count === 1

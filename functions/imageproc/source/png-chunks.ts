@@ -1,6 +1,6 @@
 const SIGNATURE_BYTES = 8;
 
-/** Yields the chunks of a PNG before its pixels. Stops at the first one that is cut off. */
+/** Yields the chunks of a PNG that precede its pixels. Stops at a truncated chunk. */
 export function* pngHeaderChunks(bytes: Buffer): Generator<{ type: string; data: Buffer }> {
   for (let at = SIGNATURE_BYTES; at + 8 <= bytes.length; ) {
     const length = bytes.readUInt32BE(at);
@@ -12,8 +12,8 @@ export function* pngHeaderChunks(bytes: Buffer): Generator<{ type: string; data:
 }
 
 /**
- * Returns whether libvips ignores the gamma of a PNG, by ImageMagick's rule that colors are linear above 0.75 without a
- * color profile, or EXIF data that ImageMagick and others write into a text chunk.
+ * Whether libvips would ignore parts of a PNG: its gamma (as in ImageMagick, a gamma above 0.75 without a color
+ * profile means linear colors), or EXIF data that ImageMagick and others write into a text chunk.
  */
 export function isUnusualPng(bytes: Buffer): boolean {
   const chunks = [...pngHeaderChunks(bytes)];

@@ -1,13 +1,13 @@
 import { gunzipSync } from 'node:zlib';
-import { ConversionError } from '../../shared/errors.ts';
+import { ConversionError, megabytes } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/geometry.ts';
 import { damaged } from './limits.ts';
 
-/** Maximum bytes of a source after it is decompressed, and of an SVG after its entities are expanded. */
+/** Maximum bytes of a source after decompression, and of an SVG after its entities are expanded. */
 const MAX_BYTES = 20_000_000;
 
 /**
- * Decompresses a source that is compressed with gzip, such as an `.svgz`. Others are returned as they are.
+ * Decompresses a gzip-compressed source, such as an `.svgz`. Returns others unchanged.
  * @throws ConversionError `SOURCE_TOO_LARGE`, `CORRUPT_SOURCE`
  */
 export function gunzipSource(bytes: Buffer): Buffer {
@@ -16,18 +16,18 @@ export function gunzipSource(bytes: Buffer): Buffer {
     return gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') return damaged(thrown);
-    const message = `The decompressed source has more than ${MAX_BYTES} bytes, which is the maximum.`;
+    const message = `The decompressed source exceeds the limit of ${megabytes(MAX_BYTES)}.`;
     throw new ConversionError('SOURCE_TOO_LARGE', message);
   }
 }
 
 const DOCTYPE = /<!DOCTYPE\s+(?:\w+:)?svg\b[^[>]*\[/i;
-/** The declarations that drawing programs write. Their entities stand for names and styles. */
+/** Matches the declarations that drawing programs write. Their entities stand for names and styles. */
 const DECLARATION =
   /\s+|<!--[\s\S]*?-->|<!(?:ATTLIST|ELEMENT)\b[^>]*>|<!ENTITY\s+([\w:.-]+)\s+(?:"([^"&%<]*)"|'([^'&%<]*)')\s*>/y;
 
 /**
- * Replaces the entities that an SVG declares with their text, and removes the declarations, which drawing programs write.
+ * Replaces the entities that an SVG declares, as drawing programs do, with their text, and removes the declarations.
  * Entities that contain others can expand to gigabytes, and entities that refer to files are not allowed.
  * @throws ConversionError `UNSUPPORTED_SOURCE` for any other declaration.
  */
@@ -42,7 +42,7 @@ export function expandEntities(svg: Buffer): Buffer {
   let end = start;
   for (let found = DECLARATION.exec(text); found; found = DECLARATION.exec(text)) {
     const [, name, double, single] = found;
-    // The first declaration of a name is used.
+    // The first declaration of a name counts.
     if (name !== undefined && !entities.has(name)) entities.set(name, double ?? single ?? '');
     end = DECLARATION.lastIndex;
   }
@@ -56,7 +56,7 @@ export function expandEntities(svg: Buffer): Buffer {
   const expanded = drawing.replace(/&([\w:.-]+);/g, (whole, name: string) => {
     const value = entities.get(name) ?? whole;
     bytes += value.length - whole.length;
-    if (bytes > MAX_BYTES) throw unsupported(`expands to more than ${MAX_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw unsupported(`expands to more than ${megabytes(MAX_BYTES)}`);
     return value;
   });
   return Buffer.from(text.slice(0, head.index) + expanded, 'latin1');
@@ -66,16 +66,16 @@ function unsupported(what: string): ConversionError {
   return new ConversionError('UNSUPPORTED_SOURCE', `The source is an SVG that ${what}.`);
 }
 
-/** CSS pixels per unit. */
+/** CSS pixels per unit of length. */
 const UNITS = { in: 96, cm: 96 / 2.54, mm: 96 / 25.4, pt: 96 / 72, pc: 16 } as const;
 
-/** A tag, or a style sheet. The text between tags is left alone. */
+/** A tag or a style sheet. Text between tags is not changed. */
 const MARKUP = /<style\b[\s\S]*?<\/style>|<[^>]*>/gi;
 const LENGTH = /(?<=[=:,\s"'])([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(in|cm|mm|pt|pc)(?=[\s"',;}!])/gi;
 
 /**
- * Writes the physical lengths of an SVG in pixels, 96 to the inch as in CSS. libvips takes its resolution for that of the
- * units, and scales by it again.
+ * Converts the physical lengths of an SVG to pixels, at 96 per inch as in CSS. libvips assumes that its own
+ * resolution is that of the units, and would scale by it again.
  */
 export function lengthsInPixels(svg: Buffer): Buffer {
   // One character per byte, because the markup is ASCII in all accepted encodings.

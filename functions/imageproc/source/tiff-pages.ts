@@ -1,9 +1,9 @@
 import { type Directory, TiffReader } from '../../engines/image/tiff/directory.ts';
 
 /**
- * Returns a function that makes one page of a TIFF, counted from 0, the only page of the file. libvips reads the directories of all
- * pages whenever it opens a file, which takes a minute for 2,000 pages. The bytes change in place, so the previous page must have been
- * decoded. Returns `undefined` if the file does not have `count` pages that can be told apart.
+ * Returns a function that makes one page of a TIFF, counted from 0, the only page of the file. libvips reads the
+ * directories of all pages whenever it opens a file, which takes a minute for 2,000 pages. The bytes change in place,
+ * so the previous page must already be decoded. Returns `undefined` if the file does not have `count` distinct pages.
  */
 export function pageSelector(bytes: Buffer, count: number): ((page: number) => void) | undefined {
   try {
@@ -12,7 +12,7 @@ export function pageSelector(bytes: Buffer, count: number): ((page: number) => v
       reader.littleEndian ? bytes.writeUInt32LE(value, position) : bytes.writeUInt32BE(value, position);
     const pages: Omit<Directory, 'entries'>[] = [];
     for (const { position, nextPosition, next } of reader.directories()) {
-      // Pages in a circle.
+      // The list of pages is circular.
       if (pages.length === count) return undefined;
       pages.push({ position, nextPosition, next });
     }

@@ -12,7 +12,7 @@ const TAGS = {
   sampleFormat: 339,
 } as const;
 
-/** Bits per sample that libvips reads. */
+/** Numbers of bits per sample that libvips reads. */
 const READABLE_BITS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
 const [OLD_JPEG, JPEG, LZMA] = [6, 7, 34_925];
 const [YCBCR, CIE_LAB, ICC_LAB] = [6, 8, 9];
@@ -20,8 +20,8 @@ const [SEPARATE, SIGNED] = [2, 2];
 const MAX_PAGES = 2000;
 
 /**
- * Returns whether libvips does not read a page of a TIFF, or reads wrong colors without an error.
- * @throws ConversionError `UNSUPPORTED_SOURCE` for colors that ImageMagick reads wrongly, too
+ * Whether libvips cannot read a page of a TIFF, or reads incorrect colors without an error.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for colors that ImageMagick reads incorrectly, too
  */
 export function isUnusualTiff(bytes: Buffer): boolean {
   try {
@@ -64,7 +64,10 @@ function isUnusual(reader: TiffReader, directory: Directory): boolean {
   );
 }
 
-/** Whether YCbCr has the colors of every pixel. ImageMagick reads others wrongly, which libvips reads. The default is two by two. */
+/**
+ * Whether YCbCr is stored with full color resolution. ImageMagick reads subsampled colors (two by two by default)
+ * incorrectly, but libvips reads them.
+ */
 function hasFullColors(reader: TiffReader, { entries }: Directory): boolean {
   const found = entries.find(({ tag }) => tag === TAGS.subsampling);
   return (

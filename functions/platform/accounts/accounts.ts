@@ -1,4 +1,4 @@
-/** Owner of API keys, and maybe of an e-mail that signs in to the site. */
+/** Owns API keys and, optionally, an e-mail for signing in. */
 export interface Account {
   readonly id: string;
   /** The person who can sign in. Absent for an account that has only keys. */
@@ -7,31 +7,31 @@ export interface Account {
   readonly created: number;
   /** Operators see and change all accounts. */
   readonly role?: 'operator';
-  /** While it is set, none of its keys, sessions, links and forms works. */
+  /** While this is set, none of its keys, sessions, links and forms work. */
   readonly disabled: boolean;
-  /** Sessions that began earlier have ended. Epoch milliseconds. */
+  /** Sessions that began before this time have ended. Epoch milliseconds. */
   readonly signedOut: number;
 }
 
 /** Properties that can be changed later. */
 export type AccountChanges = Partial<Pick<Account, 'role' | 'disabled' | 'signedOut'>>;
 
-/** A part of a list of accounts. */
+/** One page of search results. */
 export interface AccountPage {
   readonly accounts: readonly Account[];
-  /** Number of all accounts that were found. */
+  /** Number of matches on all pages. */
   readonly total: number;
 }
 
-/** All accounts. One is added with its first key, or when somebody signs up. */
+/** All accounts. An account is created with its first key or by signing up. */
 export interface AccountTable {
-  /** Adds an account that can sign in, or the e-mail to one that has only keys. */
+  /** Adds an account that can sign in, or adds the e-mail to one that has only keys. */
   add(id: string, email: string): Promise<void>;
   get(id: string): Promise<Account | undefined>;
-  /** Changes an account. When it returns, every key of a disabled account is refused. */
+  /** Changes an account. By the time this returns, every key of a disabled account is refused. */
   update(id: string, changes: AccountChanges): Promise<void>;
   /** Deletes an account, but not its keys. */
   remove(id: string): Promise<void>;
-  /** Finds the accounts whose e-mail, ID, or name or ID of a key contains a text, newest first. */
+  /** Finds accounts by a part of their e-mail or ID, or of the name or ID of a key, newest first. */
   search(text: string, offset: number, limit: number): Promise<AccountPage>;
 }

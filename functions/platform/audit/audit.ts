@@ -1,6 +1,6 @@
-/** One thing that an operator did. */
+/** An audited operator action. */
 export interface AuditEntry {
-  /** Counts the entries from 1. */
+  /** Sequence number, from 1. */
   readonly number: number;
   /** Epoch milliseconds. */
   readonly time: number;
@@ -8,7 +8,7 @@ export interface AuditEntry {
   readonly actor: string;
   /** A verb and its object, such as `disable account`. */
   readonly action: string;
-  /** The account, key or e-mail that it was done to. */
+  /** The account, key or e-mail that was changed. */
   readonly subject: string;
   /** New values, such as `perMonth=100`. */
   readonly details: string;
@@ -18,12 +18,12 @@ export interface AuditEntry {
 
 export type NewAuditEntry = Omit<AuditEntry, 'number' | 'time'>;
 
-/** Entries that are read at once. */
+/** Maximum number of entries per read. */
 export const AUDIT_PAGE = 50;
 
-/** Records what operators do. It has no operation that changes or deletes an entry. */
+/** Records what operators do. No method changes or deletes an entry. */
 export interface AuditLog {
   append(entry: NewAuditEntry): Promise<void>;
-  /** Returns the newest entries, or those before the one with a number, newest first. */
+  /** Returns the newest entries, or the newest before the given number, newest first. */
   read(before?: number): Promise<AuditEntry[]>;
 }

@@ -10,8 +10,9 @@ export function accountItem(account: string): string {
 }
 
 /**
- * Keeps accounts in the table of the keys. A disabled account marks each of its keys, so that finding a key reads one item. A key that
- * is being added reads the account's item afterwards; see `createDynamoKeys`. Disabling is rare, so it scans the table.
+ * Keeps accounts in the table of the keys. Disabling an account marks each of its keys, so that finding a key reads
+ * only one item. A key that is being added reads the account's item afterwards; see `createDynamoKeys`. Disabling is
+ * rare, so it may scan the table.
  */
 export function createDynamoAccounts(location: TableLocation): AccountTable {
   const table = openTable(location);
@@ -21,7 +22,7 @@ export function createDynamoAccounts(location: TableLocation): AccountTable {
     await table.update(id, { ...assign(values), when: 'attribute_exists(id)' });
   }
 
-  /** Marks all keys of an account, also those of earlier versions, which its item does not list. */
+  /** Marks all keys of an account, including those from earlier versions, which its item does not list. */
   async function markKeys(account: string, disabled: boolean): Promise<void> {
     const keys = table.scan('attribute_exists(#hash) AND account = :account', {
       names: { '#hash': 'hash' },
@@ -48,7 +49,7 @@ export function createDynamoAccounts(location: TableLocation): AccountTable {
         disabled: disabled === undefined ? undefined : { BOOL: disabled },
         signedOut: signedOut === undefined ? undefined : { N: String(signedOut) },
       });
-      // Before, so that a failure can be repeated, and afterwards, for a key that was added meanwhile.
+      // Marks before the update, so that a failure can be retried, and after it, for keys that were added meanwhile.
       if (disabled !== undefined) await markKeys(id, disabled);
       await set(accountItem(id), values);
       if (disabled !== undefined) await markKeys(id, disabled);

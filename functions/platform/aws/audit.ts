@@ -5,7 +5,7 @@ import { type Item, openTable, type TableLocation } from './table.ts';
 const COUNTER = 'audit';
 const idOf = (number: number) => `audit#${number}`;
 
-/** Keeps the audit log in the table of the keys. Entries are numbered, so that the newest are read without an index. */
+/** Keeps the audit log in the table of the keys. Entries are numbered, so the newest can be read without an index. */
 export function createDynamoAudit(location: TableLocation): AuditLog {
   const table = openTable(location);
   return {

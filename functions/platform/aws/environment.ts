@@ -8,7 +8,7 @@ import type { Sizes } from '../usage/prices.ts';
 
 /** Settings that every function gets from the stack. */
 export interface FunctionEnvironment {
-  /** Namespace in CloudWatch of the metrics in log lines, one for each stack. */
+  /** CloudWatch namespace of the metrics in log lines. Each stack has its own. */
   readonly metricsNamespace: string;
   readonly conversionLimits: Pick<ConversionLimits, 'sourceBytes' | 'resultBytes' | 'conversionTime'>;
 }
@@ -21,34 +21,34 @@ export interface RouterEnvironment extends FunctionEnvironment {
   readonly toolFunctions: Readonly<Record<string, string>>;
   /** Whether each account has its own execution environments of the tools. */
   readonly isolated: boolean;
-  /** The sizes by which callers are told what their conversions cost. They are not told if it is absent. */
+  /** Sizes that the reported cost of conversions is computed from. No cost is reported if absent. */
   readonly sizes?: Sizes;
-  /** Seconds. */
+  /** Lifetime of URLs in seconds. */
   readonly urlLifetime: number;
   /** Origins of the web pages that may call the service, or `*`. */
   readonly corsOrigins?: readonly string[];
   readonly accountUrl: string;
   readonly supportUrl: string;
-  /** Off if absent. */
+  /** The site is off if absent. */
   readonly site?: SiteEnvironment;
-  /** Off if absent. */
+  /** Demo mode is off if absent. */
   readonly demo?: DemoSettings;
-  /** Limits of keys that have none of their own; 0 is no limit. */
+  /** Limits of keys without their own limits. 0 means no limit. */
   readonly rateLimits: Required<RateLimits>;
   /** Body of `GET /api/version`. */
   readonly version: { readonly engines?: Readonly<Record<string, string>> };
 }
 
-/** Settings of the pages for people. */
+/** Settings of the site. */
 export interface SiteEnvironment {
   /** Origin of the deployment. */
   readonly origin: string;
   /** Origin of the results. */
   readonly resultsOrigin: string;
   readonly signUp: 'open' | 'invite' | 'off';
-  /** Sender of mails, and the parameter that contains the URL of the mail server. No mail is sent if absent. */
+  /** Sender of mails, and the SSM parameter with the URL of the mail server. No mail is sent if absent. */
   readonly mail?: { readonly from: string; readonly parameter: string } | undefined;
-  /** Provider that people can sign in with, and the parameter that contains the client's secret. */
+  /** OpenID provider for signing in, and the SSM parameter with the client's secret. */
   readonly openId?:
     | (Omit<OpenIdSettings, 'clientSecret'> & { readonly secretParameter?: string | undefined })
     | undefined;
@@ -68,7 +68,7 @@ export interface ToolEnvironment extends FunctionEnvironment {
 /** The variable that contains the environment as JSON. */
 export const ENVIRONMENT_VARIABLE = 'ENVIRONMENT';
 
-/** Reads what the stack has written for this function. */
+/** Reads the environment that the stack has written for this function. */
 export function readEnvironment<Environment extends FunctionEnvironment>(): Environment {
   const text = textSetting(ENVIRONMENT_VARIABLE, undefined);
   if (text === undefined) throw new Error(`The variable ${ENVIRONMENT_VARIABLE} is missing.`);

@@ -10,7 +10,7 @@ import { type Item, openTable, type TableLocation } from './table.ts';
 
 const PREFIX = 'failures#';
 
-/** Keeps failures in the table of the keys, in one item for each account: a list, newest first. */
+/** Keeps failures in the table of the keys, in one item per account: a list, newest first. */
 export function createDynamoFailures(location: TableLocation): Failures {
   const table = openTable(location);
   return {
@@ -32,7 +32,7 @@ export function createDynamoFailures(location: TableLocation): Failures {
         },
       });
       const length = item?.entries?.L?.length ?? 0;
-      // Rarely, because it is a further write. Entries that others add meanwhile move older ones back, so no newer one is removed.
+      // Trims only at twice the limit, to save writes. Concurrent inserts only shift older entries back.
       if (length < 2 * KEPT_FAILURES) return;
       const old = Array.from(
         { length: length - KEPT_FAILURES },

@@ -1,14 +1,16 @@
 import { InvokeCommand, type LambdaClient, TooManyRequestsException } from '@aws-sdk/client-lambda';
 import type { Health, ToolStatus } from '../health.ts';
 
-/** Milliseconds that a health response is cached: the endpoint is public, and each check invokes every tool. */
+/**
+ * How long a health response is cached, in milliseconds: the endpoint is public, and each check invokes every tool.
+ */
 const CACHED = 60_000;
-/** The account that health checks run as, where each account has its own execution environments. */
+/** The account that health checks run as where each account has its own execution environments. */
 const TENANT = 'health-check';
 
 /**
- * Asks one tool's function after the other whether its engine works. One that Lambda throttles is busy, and one that cannot be
- * invoked for another reason is down.
+ * Asks the tools' functions one after another whether their engines work. A throttled function is busy, and one that
+ * cannot be invoked for another reason is down.
  */
 export function createLambdaHealth({
   client,
@@ -40,7 +42,7 @@ export function createLambdaHealth({
 
   async function checkAll(): Promise<Health> {
     const health: Record<string, ToolStatus> = {};
-    // Together they would take most of the executions that a new AWS account has.
+    // Concurrent checks would take most of the executions that a new AWS account has.
     for (const [tool, name] of Object.entries(functions)) health[tool] = await check(name);
     return health;
   }

@@ -17,35 +17,38 @@ const BUSY = new Set([
   'ThrottlingException',
 ]);
 /**
- * Minimum and maximum milliseconds for which a throttled invocation is retried. Random, so that callers do not all give up
- * at once.
+ * Minimum and maximum time for which a throttled invocation is retried, in milliseconds. Random, so that callers do
+ * not all give up at the same time.
  */
 const RETRY_TIME = { min: 2000, max: 3000 };
-/** Maximum milliseconds before the first retry. The maximum doubles with each retry, up to the longest. */
+/** Maximum milliseconds before the first retry, and before any retry. The maximum doubles with each retry. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 400;
 /**
- * Errors of Node.js for a connection that the other side has closed. The SDK renames them to `TimeoutError`,
- * and keeps the code.
+ * Node.js errors for a connection that the other side has closed. The SDK renames them to `TimeoutError` but keeps
+ * the code.
  */
 const CLOSED = new Set(['ECONNRESET', 'EPIPE']);
-/** Milliseconds after which a connection that ends may have been in use. */
+/** A connection that closes sooner than this (ms) was stale, so nothing was invoked. */
 const STALE_TIME = 1000;
 /** Pattern of Lambda's tenant IDs. */
 const TENANT_ID = /^[\w.:/=+@ -]{1,256}$/;
 
 interface LambdaInvokeOptions {
-  /** Must not retry by itself (`maxAttempts: 1`): only this code knows which errors mean that nothing was started. */
+  /**
+   * Client that does not retry by itself (`maxAttempts: 1`): only this code knows which errors mean that nothing was
+   * started.
+   */
   readonly client: LambdaClient;
   /** Name or ARN of a tool's function. */
   readonly functionName: (tool: string) => string;
-  /** Whether the functions have tenant isolation: each account then has its own execution environments. */
+  /** Whether the functions use tenant isolation, so that each account has its own execution environments. */
   readonly isolated: boolean;
 }
 
 /**
- * Runs tools as Lambda functions. An invocation that was throttled or did not reach Lambda, so that it has
- * started nothing, is retried for a few seconds.
+ * Runs tools as Lambda functions. An invocation that was throttled or did not reach Lambda has started nothing, so it
+ * is retried for a few seconds.
  */
 export function createLambdaInvoke({ client, functionName, isolated }: LambdaInvokeOptions): Invoke {
   return async (invocation, signal) => {
@@ -75,7 +78,7 @@ async function sendWithRetry(
       return await client.send(command, { abortSignal: signal });
     } catch (thrown) {
       const left = giveUp - Date.now();
-      // Any other error may have come after the conversion began: a retry would convert twice.
+      // After any other error the conversion may already be running, so a retry could convert twice.
       const isRejected = nameOf(thrown) === 'TooManyRequestsException' || isUnsent(thrown, Date.now() - sent);
       if (!isRejected || left <= 0) throw thrown;
       const pause = wait * (0.5 + 0.5 * Math.random());
@@ -84,7 +87,10 @@ async function sendWithRetry(
   }
 }
 
-/** The account's name as Lambda accepts it. Callers without a key share their environments, which each have a price. */
+/**
+ * Returns the account's name in the form that Lambda accepts. Callers without a key share one, because execution
+ * environments cost extra for each account.
+ */
 function tenantId({ account }: Invocation): string {
   if (isDemoAccount(account)) return DEMO_ACCOUNT;
   return TENANT_ID.test(account) ? account : createHash('sha256').update(account).digest('hex');
@@ -103,9 +109,9 @@ function unreachable(cause: unknown, signal: AbortSignal): unknown {
 }
 
 /**
- * Whether an invocation cannot have reached Lambda, or only in theory: while the router was frozen, Lambda
- * closed the connection that it kept. Should the conversion run twice after all, both runs store the same
- * objects.
+ * Whether the invocation almost certainly did not reach Lambda, so that a retry is safe. Lambda may have closed a
+ * connection that the router kept open while it was frozen. Should the conversion run twice after all, both runs
+ * store the same objects.
  */
 function isUnsent(thrown: unknown, milliseconds: number): boolean {
   const { code = '' } = thrown as NodeJS.ErrnoException;
@@ -115,13 +121,13 @@ function isUnsent(thrown: unknown, milliseconds: number): boolean {
 /** Whether no connection to Lambda was opened. */
 function isUnconnected(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
-  // The SDK's own limit for it, `connectionTimeout`, has no code.
+  // The SDK's own connection timeout, `connectionTimeout`, has no code.
   if (thrown.name === 'TimeoutError' && /did not establish a connection/.test(thrown.message)) return true;
   const { syscall } = thrown as NodeJS.ErrnoException;
   return syscall === 'connect' || syscall === 'getaddrinfo';
 }
 
-/** The function ended without a response: its own timeout, its memory or a crash. */
+/** Returns the error for a function that ended without a response, because of its timeout, its memory or a crash. */
 function functionError(payload: unknown): ConversionError {
   const cause = new Error(`The function failed: ${JSON.stringify(payload)?.slice(0, 500)}`);
   const type = (payload as { errorType?: unknown } | undefined)?.errorType;

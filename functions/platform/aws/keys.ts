@@ -14,7 +14,7 @@ export function createDynamoKeys(location: TableLocation): Keys {
 
   async function readItem(id: string): Promise<Item | undefined> {
     const item = await table.get(id);
-    // The table contains limits and usage too.
+    // The table also contains limits and usage.
     return item?.hash && item;
   }
 
@@ -49,7 +49,7 @@ export function createDynamoKeys(location: TableLocation): Keys {
       ...(tools && { tools: { S: tools.join(',') } }),
     };
     if (await readItem(keyIdOf(hash))) return undefined;
-    // First, so that whoever disables the account finds the key.
+    // Comes first, so that a concurrent disabling of the account finds the key.
     await join(account, keyIdOf(hash));
     if (!(await table.put(item, { when: 'attribute_not_exists(id)' }))) return undefined;
     const record = recordOf(item);
@@ -58,7 +58,7 @@ export function createDynamoKeys(location: TableLocation): Keys {
     return { ...record, accountDisabled: true };
   };
 
-  /** Lists a key in the item of its account, which exists from then on. */
+  /** Adds a key to its account's item, which is created if necessary. */
   async function join(account: string, keyId: string): Promise<void> {
     await table.update(accountItem(account), {
       expression: 'ADD keyIds :id SET created = if_not_exists(created, :now)',
@@ -66,7 +66,7 @@ export function createDynamoKeys(location: TableLocation): Keys {
     });
   }
 
-  /** Whether an account was disabled before its new key existed. Afterwards, disabling it finds the key. */
+  /** Whether an account was disabled before its new key existed. If it is disabled later, that finds the key. */
   async function isAccountDisabled(account: string): Promise<boolean> {
     return (await table.get(accountItem(account)))?.disabled?.BOOL ?? false;
   }
@@ -93,7 +93,7 @@ export function createDynamoKeys(location: TableLocation): Keys {
       const item = await readItem(keyIdOf(hash));
       if (!item || !sameText(item.hash!.S!, hash)) return undefined;
       const record = recordOf(item);
-      // DynamoDB deletes expired items within days, not at once.
+      // DynamoDB deletes expired items within days, not immediately.
       if (!isValid(record) || record.kind) return undefined;
       await markUsed(record);
       return record;
@@ -114,7 +114,7 @@ export function createDynamoKeys(location: TableLocation): Keys {
 
     async list() {
       const items = await list();
-      // Earlier versions listed no keys in the item of their account.
+      // Earlier versions did not list keys in the item of their account.
       const accounts = Map.groupBy(items, ({ account }) => account!.S!);
       for (const [account, own] of accounts) {
         const listed = new Set(await keyIdsOf(account));

@@ -3,17 +3,17 @@ import type { Call, Exceeded, Limiter, Used } from '../limits/limits.ts';
 import { type Windows, windowsAt } from '../limits/windows.ts';
 import { type Item, openTable, type TableLocation, type Update } from './table.ts';
 
-/** Above every real limit, so that one expression works for accounts with and without a limit. */
+/** Exceeds every real limit, so that one expression works for accounts with and without a limit. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
-/** Seconds after which the counters of an unused account are deleted. */
+/** Seconds after which the counters of an inactive account are deleted. */
 const KEPT = 70 * 24 * 3600;
-/** Number of attempts to start a window before a call gives up. */
+/** Maximum number of attempts to start a window before a call gives up. */
 const ROUNDS = 1000;
 
 /**
- * Counts in one item per account, `limits#<account>`: one conditional update admits a call. When a window has
- * ended or a call in progress was never released, that update fails and a second one starts a new window, on
- * the condition that no other call did. The item is read only to find out which case it is.
+ * Counts in one item per account, `limits#<account>`. One conditional update admits a call. It fails when a window
+ * has ended or a call in progress was never released. A second update then starts a new window, unless another call
+ * has done so. The item is read only to find out which case it is.
  */
 export function createDynamoLimiter(location: TableLocation): Limiter {
   const table = openTable(location);
@@ -33,7 +33,7 @@ export function createDynamoLimiter(location: TableLocation): Limiter {
         if (exceeded) return { admitted: false, used: usedIn(item, windows), exceeded };
         const renewed = await table.update(idOf(account), renewWindow(item, call, windows, lease, now));
         if (renewed) return admitted(renewed);
-        // Another call was faster; its window is now the current one.
+        // Another call was faster, and its window is now the current one.
       }
       throw new Error(`The limits of account ${account} could not be counted.`);
 
@@ -49,7 +49,7 @@ export function createDynamoLimiter(location: TableLocation): Limiter {
       if (refund !== 'none') {
         const both = refund === 'all';
         const refunds = [...(both ? ['minuteUsed = minuteUsed - :one'] : []), 'monthUsed = monthUsed - :one'];
-        // The SDK may send an update twice. The second one finds no lease, and refunds nothing.
+        // The SDK may send an update twice. The second one finds no lease and refunds nothing.
         const once = lease === undefined ? '' : 'attribute_exists(leases.#lease) AND ';
         const done = await table.update(idOf(account), {
           expression: `SET version = version + :one, ${refunds.join(', ')}${end}`,
@@ -83,7 +83,7 @@ export function createDynamoLimiter(location: TableLocation): Limiter {
   };
 }
 
-/** The update that almost every call needs. */
+/** Returns the update that almost every call needs. */
 function countInWindow({ limits, expires }: Call, windows: Windows, lease: string | undefined): Update {
   return {
     expression: `SET version = version + :one, minuteUsed = minuteUsed + :one, monthUsed = monthUsed + :one${lease ? ', leases.#lease = :expires' : ''}`,
@@ -102,7 +102,7 @@ function countInWindow({ limits, expires }: Call, windows: Windows, lease: strin
   };
 }
 
-/** Replaces the whole item if it has not changed since it was read. */
+/** Replaces the whole item unless it has changed since it was read. */
 function renewWindow(
   item: Item | undefined,
   { expires }: Call,
@@ -145,8 +145,8 @@ function exceededBy(
 }
 
 /**
- * Returns the windows that an item counts, if they are the next ones: another call began them while this one waited. An item
- * that is further ahead was written by a clock that was wrong.
+ * Returns the windows that an item counts if they are the next ones, because another call began them while this one
+ * waited. An item from further ahead was written by a wrong clock.
  */
 function newest(windows: Windows, item: Item | undefined): Windows {
   const [short, month] = [item?.minuteOf?.S, item?.monthOf?.S];

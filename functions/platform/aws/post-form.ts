@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { ConversionError } from '../../shared/errors.ts';
 
-/** Milliseconds without a byte in either direction after which the connection counts as lost. */
+/** Timeout for silence in both directions, in milliseconds. Then the connection counts as lost. */
 const SILENCE = 20_000;
 
 /** A server's response to an upload, with the start of its body. */
@@ -24,8 +24,9 @@ interface UploadedFile {
 const ATTEMPTS = 3;
 
 /**
- * Uploads a file up to three times, until the server stores or refuses it, and returns its last response. It is safe, because the same
- * file is stored at the same place. @throws the error of the last connection, or the reason of the signal.
+ * Uploads a file, with up to three attempts, until the server stores or refuses it. Returns the last response.
+ * Retrying is safe, because the same file is stored in the same place. @throws the error of the last connection, or
+ * the reason of the signal.
  */
 export async function retryUpload(
   upload: () => Promise<StorageResponse>,
@@ -37,7 +38,7 @@ export async function retryUpload(
       if (response.status < 500 || attempt === ATTEMPTS) return response;
     } catch (thrown) {
       signal.throwIfAborted();
-      // A URL that is not allowed will not be later.
+      // A forbidden URL will not become allowed.
       if (attempt === ATTEMPTS || thrown instanceof ConversionError) throw thrown;
     }
     await setTimeout(100 * attempt, undefined, { signal });
@@ -45,9 +46,9 @@ export async function retryUpload(
 }
 
 /**
- * Posts fields and one file as multipart/form-data, reading the file from disk as it is sent. `lookup` resolves the host, by
- * default DNS. `fetch` with a form is not used, because its body stream rejects where it cannot be caught if the server refuses
- * early.
+ * Posts fields and one file as multipart/form-data, reading the file from disk as it is sent. `lookup` resolves the
+ * host (default: DNS). `fetch` with a form is not used, because if the server refuses early, its body stream rejects
+ * where nothing can catch it.
  */
 export function postForm(
   url: string,
@@ -103,7 +104,8 @@ async function send(
     });
   });
   const sent = pipeline(body, sending);
-  // The server may refuse and close the connection before everything is sent. Then its response counts, not the broken pipe.
+  // The server may respond and close the connection before everything is sent. Then its response counts, not the
+  // broken pipe.
   sent.catch(() => {});
   return await replied;
 }

@@ -1,7 +1,10 @@
 import type { Records } from '../records/records.ts';
 import { type Item, openTable, type TableLocation } from './table.ts';
 
-/** Keeps records in the table of the keys. Its time to live is in seconds, and deletes expired items within days. */
+/**
+ * Keeps records in the table of the keys. Its time-to-live attribute is in seconds, and expired items are deleted
+ * within days.
+ */
 export function createDynamoRecords(location: TableLocation): Records {
   const table = openTable(location);
   const idOf = (name: string) => `site#${name}`;

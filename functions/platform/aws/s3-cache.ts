@@ -2,7 +2,7 @@ import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/clie
 import { CACHE_PREFIX, type CachedResult, type ResultCache } from '../result-cache.ts';
 import { folderOf } from '../storage.ts';
 
-/** Keeps results as small objects beside the files of results, and is deleted with them. */
+/** Keeps results as small objects beside the result files, with which they are deleted. */
 export function createS3Cache({ client, bucket }: { client: S3Client; bucket: string }): ResultCache {
   const at = (account: string, identity: string) => ({
     Bucket: bucket,
@@ -14,7 +14,7 @@ export function createS3Cache({ client, bucket }: { client: S3Client; bucket: st
         const { Body } = await client.send(new GetObjectCommand(at(account, identity)));
         return JSON.parse((await Body?.transformToString()) ?? '') as CachedResult;
       } catch (thrown) {
-        // Without permission to list the bucket, S3 returns 403 for what does not exist.
+        // Without permission to list the bucket, S3 returns 403 for missing objects.
         if (['NoSuchKey', 'AccessDenied'].includes((thrown as Error).name)) return undefined;
         throw thrown;
       }

@@ -7,13 +7,13 @@ import { postForm, retryUpload } from './post-form.ts';
 interface PostGrant extends Grant {
   readonly fields: Readonly<Record<string, string>>;
   readonly prefix: string;
-  /** The maximum that the form allows. */
+  /** Maximum bytes that the form allows. */
   readonly maxBytes: number;
 }
 
 /**
- * Stores files in the bucket at `url` with presigned POST forms, streamed from disk. It needs neither the SDK nor credentials. The URL
- * is not part of a grant, so that no event can name another.
+ * Stores files in the bucket at `url` with presigned POST forms, streamed from disk, which needs neither the SDK nor
+ * credentials. The URL is not part of a grant, so that no event can name a different one.
  */
 export const createS3Put =
   (url: string): Put =>

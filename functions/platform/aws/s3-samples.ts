@@ -4,10 +4,12 @@ import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { HOUR } from '../../shared/dates.ts';
 import type { Storage } from '../storage.ts';
 
-/** Milliseconds after which a sample is stored again. The bucket deletes it after a day or more. */
+/**
+ * How long a sample is used before it is stored again, in milliseconds. The bucket deletes it after a day or more.
+ */
 const KEPT = 12 * HOUR;
 
-/** Returns a function that stores a bundled source in the bucket, and returns a URL that tools can download it from. */
+/** Returns a function that stores a bundled source in the bucket and returns a URL for tools to download it. */
 export function createS3Samples(
   { client, bucket }: { client: S3Client; bucket: string },
   storage: Pick<Storage, 'url'>,

@@ -5,7 +5,10 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { dispositionOf } from '../../shared/formats.ts';
 import type { Storage } from '../storage.ts';
 
-/** Stores objects in a bucket. Grants are presigned POST forms, URLs presigned GETs; neither needs a request to AWS. */
+/**
+ * Stores objects in a bucket. Grants are presigned POST forms and URLs are presigned GETs, so neither needs a request
+ * to AWS.
+ */
 export function createS3Storage({
   client,
   bucket,
@@ -13,7 +16,7 @@ export function createS3Storage({
 }: {
   client: S3Client;
   bucket: string;
-  /** Lifetime of a URL in seconds. It ends earlier if the credentials that signed it expire. */
+  /** Lifetime of a URL in seconds. It is shorter if the credentials that signed it expire earlier. */
   urlLifetime: number;
 }): Storage {
   return {

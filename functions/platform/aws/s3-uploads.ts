@@ -9,12 +9,12 @@ import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { ConversionError, sourceTooLarge } from '../../shared/errors.ts';
 import { UPLOAD_LIFETIME, type Uploads } from '../uploads.ts';
 
-/** The media type of all uploads, so that no browser shows one as a page. */
+/** The media type of all uploads, so that no browser displays one as a page. */
 const CONTENT_TYPE = 'application/octet-stream';
 
 /**
- * Stores uploads in a bucket. Those in a request come as part of the router's event, which Lambda limits to 6 MB, so they are in memory
- * already. Forms are presigned POST forms, which S3 itself receives.
+ * Stores uploads in a bucket. Files in a request are part of the router's event, which Lambda limits to 6 MB, so they
+ * are already in memory. Forms are presigned POST forms, which S3 itself receives.
  */
 export function createS3Uploads({ client, bucket }: { client: S3Client; bucket: string }): Uploads {
   const at = (objectKey: string) => ({ Bucket: bucket, Key: objectKey });
@@ -50,10 +50,10 @@ export function createS3Uploads({ client, bucket }: { client: S3Client; bucket: 
     async exists(objectKey) {
       try {
         const { LastModified } = await client.send(new HeadObjectCommand(at(objectKey)));
-        // The bucket's rule deletes it later, because it counts in days.
+        // Checked here, because the bucket's rule counts in days and deletes it later.
         return Date.now() - (LastModified?.getTime() ?? 0) <= UPLOAD_LIFETIME;
       } catch (thrown) {
-        // Without permission to list the bucket, S3 returns 403 for what does not exist.
+        // Without permission to list the bucket, S3 returns 403 for missing objects.
         const { $metadata } = thrown as S3ServiceException;
         if ([403, 404].includes($metadata?.httpStatusCode ?? 0)) return false;
         throw thrown;

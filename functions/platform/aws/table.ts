@@ -34,7 +34,7 @@ export interface Update extends Placeholders {
 
 /** Maximum number of items that DynamoDB returns in one batch. */
 const BATCH = 100;
-/** Milliseconds before a batch is requested again of which DynamoDB has left out a part. */
+/** Delay in milliseconds before the items that DynamoDB left out of a batch are requested again. */
 const [FIRST_PAUSE, MAX_PAUSE] = [50, 2000];
 
 /** Reads and writes the items of a table whose partition key is `id`. */
@@ -51,7 +51,7 @@ export function openTable({ client, table }: TableLocation) {
       const { Responses, UnprocessedKeys } = await client.send(request);
       items.push(...(Responses?.[table] ?? []));
       keys = UnprocessedKeys?.[table]?.Keys;
-      // DynamoDB was too busy for these. The SDK repeats only whole requests.
+      // DynamoDB was too busy for these. The SDK retries only whole requests.
       if (keys && keys.length > 0) await setTimeout(pause);
     }
     return items;
@@ -64,7 +64,7 @@ export function openTable({ client, table }: TableLocation) {
       return (await client.send(read)).Item;
     },
 
-    /** Returns the items that have some ids, in no order. Those that do not exist are left out. */
+    /** Returns the items that have the given IDs, in no particular order. Missing ones are left out. */
     async getAll(ids: readonly string[], { consistent = false } = {}): Promise<Item[]> {
       const batches = Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, index) =>
         ids.slice(BATCH * index, BATCH * (index + 1)),

@@ -13,8 +13,8 @@ import { assign, type Item, openTable, type TableLocation } from './table.ts';
 const FAILURE = 'fail_';
 
 /**
- * Records usage in the key table, one item per account, day and tool: `usage#ACCOUNT#2026-11-21#TOOL`. The
- * rows of an account are read by their ids, so the table needs no index.
+ * Records usage in the key table, one item per account, day and tool: `usage#ACCOUNT#2026-11-21#TOOL`. The rows of an
+ * account are read by their IDs, so the table needs no index.
  */
 export function createDynamoUsage({
   tools,

@@ -14,14 +14,17 @@ export interface Invocation {
   readonly account: string;
   /** Absolute http or https URL, not yet checked against the egress rules. */
   readonly source: string;
-  /** The files of an uploaded page, which tools that open pages download instead of opening the URL. */
+  /** The files of an uploaded page. Tools that open pages download these instead of opening the URL. */
   readonly files?: readonly PageFile[];
   readonly format: Format;
   readonly outputName: OutputName;
-  /** Typed options of the tool, as their definitions read them. */
+  /** Typed options of the tool, as read by their definitions. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly grant: Grant;
-  /** Asks for the validators of the source. `known` are those of an earlier result: if they are the same, nothing is converted. */
+  /**
+   * Requests the validators of the source. `known` are those of an earlier result. If they still match, nothing is
+   * converted.
+   */
   readonly validate?: { readonly known?: string };
   readonly limits: ConversionLimits;
   /** Epoch milliseconds. */
@@ -34,7 +37,7 @@ export interface Measured {
   readonly resultBytes: number;
   readonly pages: number;
   readonly milliseconds: number;
-  /** 1 if an execution environment was started for it. */
+  /** 1 if an execution environment was started for the conversion. */
   readonly coldStarts?: number;
   /** Milliseconds by step: `queue`, `download`, `convert`, `store`. */
   readonly steps: Readonly<Record<string, number>>;
@@ -42,7 +45,7 @@ export interface Measured {
 
 export interface StoredFacts {
   readonly bytes: number;
-  /** Page of the document, for a file per page. */
+  /** Page of the document, if there is a file per page. */
   readonly page?: number;
 }
 
@@ -56,15 +59,15 @@ export type InvocationResult = { readonly measured?: Measured } & (
       readonly settled?: boolean;
       /** Kind of the source; see `Converted.sourceKind`. */
       readonly sourceKind?: string;
-      /** Sentences that say what the results lack; see `Converted.warnings`. */
+      /** Sentences about missing parts of the results; see `Converted.warnings`. */
       readonly warnings?: readonly string[];
-      /** Hash of the source's validators, if it has any and they were asked for. */
+      /** Hash of the source's validators, if they were requested and the source has any. */
       readonly validators?: string;
-      /** The source still has the known validators. There are no results. */
+      /** Whether the source still has the known validators, so that there are no results. */
       readonly unchanged?: boolean;
     }
   | { readonly ok: false; readonly error: ErrorReport }
 );
 
-/** Runs a tool: in this process, or as a Lambda function. Rejects only when the tool could not be reached. */
+/** Runs a tool in this process or as a Lambda function. Rejects only when the tool could not be reached. */
 export type Invoke = (invocation: Invocation, signal: AbortSignal) => Promise<InvocationResult>;

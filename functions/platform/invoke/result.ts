@@ -45,7 +45,7 @@ function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[-+_\w]{1,40}$/.test(value);
 }
 
-/** Returns whether a text may stand in a header. */
+/** Whether a text is allowed in a header. */
 function isSentence(text: string): boolean {
   return /^[ -~]{1,200}$/.test(text);
 }

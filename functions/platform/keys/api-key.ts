@@ -1,26 +1,26 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** Crockford's base 32, without I, L, O and U, so that a key can be read aloud. */
+/** Crockford's base 32, which has no I, L, O and U, so that a key can be read aloud. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const GROUP = '[0-9A-HJKMNP-TV-Z]{7}';
 /**
- * Finds a key by its first hyphen, because long texts have few. A search that begins with the first group compares every letter
- * of a text seven times, which took 30 ms for a query.
+ * Finds a key by its first hyphen, because long texts contain few hyphens. A search for the first group would compare
+ * every letter of a text seven times, which took 30 ms for a query.
  */
 const ANYWHERE = new RegExp(`(?<=${GROUP})(-${GROUP}){3}`, 'gi');
 const GROUP_LENGTH = 7;
 
-/** Creates an API key: 128 random bits and a checksum of 12 bits, as four groups of seven letters and digits. */
+/** Creates an API key: 128 random bits and a 12-bit checksum, as four groups of seven letters and digits. */
 export function createApiKey(): string {
   return format(randomBytes(16).toString('hex'));
 }
 
-/** Whether a text contains what looks like a key. */
+/** Whether a text contains anything that looks like a key. */
 export function containsApiKey(text: string): boolean {
   return text.search(ANYWHERE) >= 0;
 }
 
-/** Replaces whatever looks like a key. */
+/** Replaces anything that looks like a key. */
 export function withoutApiKeys(text: string): string {
   const parts: string[] = [];
   let end = 0;
@@ -31,12 +31,14 @@ export function withoutApiKeys(text: string): string {
   return parts.join('') + text.slice(end);
 }
 
-/** Returns the 64 hexadecimal digits that are stored instead of a key. 128 random bits need no slow hash. */
+/**
+ * Returns the 64 hexadecimal digits that are stored instead of a key. A slow hash is unnecessary for 128 random bits.
+ */
 export function hashApiKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');
 }
 
-/** Returns the public id of a key: `key_` and the first 50 bits of its hash, so a key is found by its id as well. */
+/** Returns the public ID of a key: `key_` and the first 50 bits of its hash, so a key can also be found by its ID. */
 export function keyIdOf(hash: string): string {
   const value = BigInt(`0x${hash.slice(0, 13)}`) >> 2n;
   const digits = Array.from(

@@ -1,18 +1,18 @@
-/** Limits of an account. An absent one means the deployment's default. */
+/** Limits of an account. If one is absent, the deployment's default applies. */
 export interface RateLimits {
-  /** Calls in a minute. */
+  /** Maximum calls per minute. */
   readonly perMinute?: number;
-  /** Conversions in a calendar month, UTC. */
+  /** Maximum conversions per calendar month (UTC). */
   readonly perMonth?: number;
-  /** Calls in progress at the same time. */
+  /** Maximum concurrent calls. */
   readonly concurrent?: number;
 }
 
-/** Everything that is stored about an API key, except its hash. */
+/** Everything stored about an API key, except its hash. */
 export interface KeyRecord {
   /** Public name of the key, safe to log: `key_` and ten letters and digits. */
   readonly id: string;
-  /** Opaque name of the owner. Limits and usage are counted for it, over all of its keys. */
+  /** Opaque name of the owner. Limits and usage are counted per account, over all of its keys. */
   readonly account: string;
   readonly name: string;
   /** Epoch milliseconds. */
@@ -22,11 +22,11 @@ export interface KeyRecord {
   /** Epoch milliseconds. */
   readonly expires?: number;
   readonly disabled: boolean;
-  /** Set while its account is disabled, which disables all of its keys. */
+  /** Set while the account is disabled, which disables all of its keys. */
   readonly accountDisabled?: true;
   /** Set for a key that can only sign links; see `router/admission/signature.ts`. */
   readonly kind?: 'signing';
-  /** Names of the tools that it may use. All of them if absent. */
+  /** Names of the tools that the key may use. All tools if absent. */
   readonly tools?: readonly string[];
   readonly limits: RateLimits;
 }
@@ -34,9 +34,9 @@ export interface KeyRecord {
 /** Properties of a new key that an operator chooses. */
 export interface NewKey {
   readonly name: string;
-  /** The account that gets a further key. A new account if absent. */
+  /** The account that the key is added to. A new account is created if absent. */
   readonly account?: string;
-  /** Whether it can only sign links. */
+  /** Whether the key can only sign links. */
   readonly kind?: 'signing' | undefined;
   /** Epoch milliseconds. */
   readonly expires?: number;
@@ -55,15 +55,19 @@ export interface KeyChanges {
 export interface Signer {
   readonly record: KeyRecord;
   /**
-   * The secret of its signatures: the hash of the key, which is stored. Whoever reads the key table can therefore sign links
-   * for the accounts that have such a key until it is revoked, and nothing else: the hash is no API key.
+   * The secret of its signatures: the stored hash of the key. So anyone who reads the key table can sign links for
+   * the accounts that have such a key until it is revoked. They can do nothing else, because the hash is not an API
+   * key.
    */
   readonly secret: string;
 }
 
 /** Finds the owner of an API key. */
 export interface KeyFinder {
-  /** Returns the record of a valid key, or `undefined` for any key that is wrong, expired, disabled, revoked or can only sign. */
+  /**
+   * Returns the record of a valid key, or `undefined` for a key that is wrong, expired, disabled, revoked or can only
+   * sign.
+   */
   find(apiKey: string): Promise<KeyRecord | undefined>;
   /** Returns a valid signing key by its ID, or `undefined` for any other. */
   findSigner(id: string): Promise<Signer | undefined>;
@@ -74,9 +78,9 @@ export interface Keys extends KeyFinder {
   create(key: NewKey): Promise<{ readonly apiKey: string; readonly record: KeyRecord }>;
   /** Adds a key that its owner already has, by its `hashApiKey`. Returns `undefined` if the key exists. */
   add(hash: string, key: NewKey): Promise<KeyRecord | undefined>;
-  /** Returns all keys, expired and disabled ones included, oldest first. */
+  /** Returns all keys, including expired and disabled ones, oldest first. */
   list(): Promise<KeyRecord[]>;
-  /** Returns the keys of one account in the same order, without reading others. */
+  /** Returns the keys of one account, oldest first, without reading others. */
   listOf(account: string): Promise<KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
   /** Returns the changed record, or `undefined` if there is no such key. */
@@ -85,7 +89,9 @@ export interface Keys extends KeyFinder {
   revoke(id: string): Promise<boolean>;
 }
 
-/** Creates another key for the same account with the same rights. The old one expires after `overlap` milliseconds. */
+/**
+ * Creates another key for the same account with the same rights. The old one expires after `overlap` milliseconds.
+ */
 export async function rotateKey(keys: Keys, id: string, overlap: number) {
   const old = await keys.get(id);
   if (!old) return undefined;

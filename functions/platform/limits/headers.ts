@@ -3,8 +3,8 @@ import type { Exceeded, Refund, Used } from './limits.ts';
 import { windowTimes } from './windows.ts';
 
 /**
- * Returns the headers of draft-ietf-httpapi-ratelimit-headers for the windows that have a limit. `refund`
- * says which part of this call was refunded after `used` was read.
+ * Returns the headers of draft-ietf-httpapi-ratelimit-headers for the windows that have a limit. `refund` is the part
+ * of this call that was refunded after `used` was read.
  */
 export function limitHeaders(
   { perMinute, perMonth }: RateLimits,
@@ -30,7 +30,9 @@ export function limitHeaders(
   };
 }
 
-/** Seconds after which a call that exceeded a limit can succeed. A call in progress may end at any time. */
+/**
+ * Returns the seconds after which a call that exceeded a limit can succeed. A call in progress may end at any time.
+ */
 export function retryAfter(exceeded: Exceeded, now = Date.now()): number {
   const { short, month } = windowTimes(now);
   switch (exceeded) {

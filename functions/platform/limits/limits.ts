@@ -1,6 +1,6 @@
 import type { Windows } from './windows.ts';
 
-/** An admitted call: what `release` needs to know. */
+/** An admitted call, as `release` needs it. */
 export interface Ticket {
   readonly account: string;
   readonly windows: Windows;
@@ -8,10 +8,13 @@ export interface Ticket {
   readonly lease?: string;
 }
 
-/** Kind of a refund: `month` for a call that converted nothing, `all` for one that failed through no fault of the caller. */
+/**
+ * Kind of a refund: `month` for a call that converted nothing, `all` for a call that failed through no fault of the
+ * caller.
+ */
 export type Refund = 'none' | 'month' | 'all';
 
-/** Number of calls of an account in each window, this one included. */
+/** Number of calls of an account in each window, including this one. */
 export interface Used {
   readonly short: number;
   readonly month: number;
@@ -21,11 +24,11 @@ export type Admission =
   | { readonly admitted: true; readonly used: Used; readonly ticket: Ticket }
   | { readonly admitted: false; readonly used: Used; readonly exceeded: Exceeded };
 
-/** Maximum numbers of calls of an account. An absent one is no limit. */
+/** Maximum numbers of calls of an account. An absent one means no limit. */
 export interface CallLimits {
   readonly perShortWindow?: number | undefined;
   readonly perMonth?: number | undefined;
-  /** Calls in progress at the same time. */
+  /** Maximum concurrent calls. */
   readonly concurrent?: number | undefined;
 }
 
@@ -35,19 +38,19 @@ export type Exceeded = keyof CallLimits;
 export interface Call {
   readonly account: string;
   readonly limits: CallLimits;
-  /** Epoch milliseconds after which the call no longer counts as in progress, even if nobody released it. */
+  /** Epoch milliseconds after which the call no longer counts as in progress, even if it was never released. */
   readonly expires: number;
   readonly now?: number;
-  /** Length of the short window in milliseconds. The default is a minute. Always the same for an account. */
+  /** Length of the short window in milliseconds, always the same for an account. Defaults to a minute. */
   readonly shortWindow?: number;
 }
 
-/** Counts calls. Exact under concurrency, also between processes. */
+/** Counts calls. Exact under concurrency, even between processes. */
 export interface Limiter {
-  /** Counts a call in every window and as in progress, or in none of them if it exceeds a limit. */
+  /** Counts a call in every window and as in progress. Counts it nowhere if it exceeds a limit. */
   admit(call: Call): Promise<Admission>;
   /** Ends an admitted call. */
   release(ticket: Ticket, refund: Refund): Promise<void>;
-  /** Returns what an account has used, without counting a call. */
+  /** Returns the usage of an account, without counting a call. */
   used(account: string, now?: number): Promise<Used>;
 }

@@ -7,12 +7,12 @@ export interface Windows {
   readonly month: string;
 }
 
-/** Returns the windows of a point in time. `length` is that of the short one in milliseconds. */
+/** Returns the windows of a point in time. `length` is the length of the short window in milliseconds. */
 export function windowsAt(now: number, length = MINUTE): Windows {
   return { short: String(Math.floor(now / length)), month: monthOf(now) };
 }
 
-/** Returns when the windows of a point in time end, in epoch milliseconds. */
+/** Returns the end of each window of a point in time, in epoch milliseconds. */
 export function windowEnds(now: number, length = MINUTE): { readonly [Name in keyof Windows]: number } {
   const date = new Date(now);
   return {
@@ -21,13 +21,13 @@ export function windowEnds(now: number, length = MINUTE): { readonly [Name in ke
   };
 }
 
-/** Whether none of the windows has ended. */
+/** Whether neither window has ended. */
 export function isCurrent({ short, month }: Windows, now = Date.now()): boolean {
   const current = windowsAt(now);
   return short === current.short && month === current.month;
 }
 
-/** Returns length and remaining time of the windows, in seconds. */
+/** Returns the length and the remaining time of the windows, in seconds. */
 export function windowTimes(now: number) {
   const date = new Date(now);
   const start = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());

@@ -1,7 +1,7 @@
 import { AUDIT_PAGE, type AuditEntry, type AuditLog } from '../audit/audit.ts';
 import type { Database } from './database.ts';
 
-/** Keeps the audit log in SQLite, whose triggers refuse to change or delete an entry. */
+/** Keeps the audit log in SQLite. Triggers reject changes and deletions of entries. */
 export function createSqliteAudit({ connection, durable }: Database): AuditLog {
   const insert = connection.prepare('INSERT INTO audit VALUES (NULL, ?, ?, ?, ?, ?, ?)');
   const read = connection.prepare('SELECT * FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?');

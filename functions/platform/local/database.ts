@@ -6,10 +6,10 @@ import { FAILURE_LIFETIME } from '../usage/failures.ts';
 import { USAGE_LIFETIME } from '../usage/usage.ts';
 import { makeDirectory } from './make-directory.ts';
 
-/** Milliseconds to wait for another process that is writing. */
+/** Maximum milliseconds to wait for another process that is writing. */
 const BUSY_TIMEOUT = 5000;
 
-/** Each entry upgrades the schema by one version; entries are never edited once released. */
+/** The schema migrations. Each entry upgrades the schema by one version and is never edited once released. */
 const MIGRATIONS = [
   `CREATE TABLE keys (
      id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, account TEXT NOT NULL, name TEXT NOT NULL,
@@ -68,7 +68,10 @@ const MIGRATIONS = [
 /** A SQLite file that several processes may use at the same time. */
 export interface Database {
   readonly connection: DatabaseSync;
-  /** Runs `work` in a transaction that holds the write lock from the start, so what it reads stays true until it writes. */
+  /**
+   * Runs `work` in a transaction that holds the write lock from the start, so that whatever it reads stays true until
+   * it writes.
+   */
   transaction<Value>(work: () => Value): Value;
   /** Like `transaction`, and returns only after the data has reached the disk. */
   durable<Value>(work: () => Value): Value;
@@ -84,9 +87,9 @@ export function openDatabase(file: string): Database {
     makeDirectory(dirname(file));
     const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
     chmodSync(file, 0o600);
-    // With NORMAL a power failure can lose the last counters but never damages the file.
+    // With NORMAL, a power failure can lose the latest counts but never damages the file.
     connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    // Damage that only a later statement would meet. Takes milliseconds, because the file is small.
+    // Finds damage that only a later statement would run into. Takes milliseconds, because the file is small.
     const { quick_check: check } = connection.prepare('PRAGMA quick_check(1)').get()!;
     if (check !== 'ok') throw Object.assign(new Error(String(check)), { errcode: CORRUPT });
     const database = wrap(connection, file);
@@ -98,7 +101,8 @@ export function openDatabase(file: string): Database {
 }
 
 /**
- * Keeps free pages in the file, and as much space in its log, so that calls can still be counted when the disk is full. SQLite reuses both.
+ * Reserves free pages in the file, and as much space in its log, so that calls can still be counted when the disk is
+ * full. SQLite reuses both.
  */
 export function keepSpace({ connection, transaction }: Database, bytes: number): void {
   transaction(() => {
@@ -109,7 +113,7 @@ export function keepSpace({ connection, transaction }: Database, bytes: number):
   connection.exec('PRAGMA wal_checkpoint');
 }
 
-/** Deletes rows that can no longer matter: counts of windows that have ended, and usage of more than 13 months ago. */
+/** Deletes obsolete rows: counts of past windows, and usage older than 13 months. */
 export function deleteOldRows({ connection, transaction }: Database, now = Date.now()): void {
   const day = dayOf(now - USAGE_LIFETIME);
   transaction(() => {
@@ -165,7 +169,7 @@ function migrate({ connection, transaction }: Database): void {
 /** Result codes of SQLite: https://sqlite.org/rescode.html */
 const [BUSY, READONLY, IO_ERROR, CORRUPT, FULL, CANNOT_OPEN, NOT_A_DATABASE] = [5, 8, 10, 11, 13, 14, 26];
 
-/** Whether an error of SQLite concerns the file and not the statement. */
+/** Whether an error of SQLite is about the file and not the statement. */
 function isOfFile(thrown: unknown): boolean {
   const { errcode = 0 } = thrown as { errcode?: number };
   return [BUSY, READONLY, IO_ERROR, CORRUPT, FULL, CANNOT_OPEN, NOT_A_DATABASE].includes(errcode & 0xff);

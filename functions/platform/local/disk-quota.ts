@@ -6,26 +6,26 @@ import { ConversionError } from '../../shared/errors.ts';
 import { folderOf } from '../storage.ts';
 
 export interface DiskQuotaOptions {
-  /** Contains a folder for each account, with an empty file for each result, whose name ends with the result's size. */
+  /** Contains a folder per account, with an empty file per result whose name ends with the result's size. */
   readonly directory: string;
-  /** Maximum bytes of one account. 0 is no limit. */
+  /** Maximum bytes per account. 0 means no limit. */
   readonly max: number;
 }
 
-/** Seconds after which some results may have expired. */
+/** Seconds until some results may have expired. */
 const RETRY_TIME = 3600;
-/** Bytes that a result counts at least: a block for its content, and one for what the file system keeps about it. */
+/** Minimum bytes that a result counts: a block for its content, and one for the file system's metadata. */
 const LEAST = 8192;
-/** Files that a sweep checks before other work gets its turn. About a millisecond. */
+/** Number of files that a sweep checks before other work gets its turn, which takes about a millisecond. */
 const SLICE = 100;
 
-/** Limits the disk space of each account's results until they expire. Remembers it across restarts. */
+/** Limits the disk space of each account's results until they expire. The totals survive restarts. */
 export class DiskQuota {
   readonly #directory: string;
   readonly #max: number;
   /** Known bytes by account folder. */
   readonly #totals = new Map<string, number>();
-  /** An entry that may still exist. */
+  /** Path of the last entry, which may still exist. */
   #last = '';
 
   constructor({ directory, max }: DiskQuotaOptions) {
@@ -33,7 +33,7 @@ export class DiskQuota {
     this.#max = max;
   }
 
-  /** Reads what accounts have stored, which would delay the first call of each. */
+  /** Reads the totals of all accounts, which would otherwise delay the first call of each. */
   async load(): Promise<void> {
     for (const folder of await readdir(this.#directory).catch(() => [])) {
       const names = await readdir(join(this.#directory, folder)).catch(() => []);
@@ -50,7 +50,7 @@ export class DiskQuota {
     throw new ConversionError('QUOTA_EXCEEDED', message, { retryAfter: RETRY_TIME });
   }
 
-  /** Counts a result with this name on disk. Throws as `check` does. */
+  /** Counts a result that is stored under this name on disk. Throws as `check` does. */
   add(account: string, name: string, bytes: number): void {
     const entry = `${name}.${bytes}`;
     this.check(account, sizeOf(entry));
@@ -61,7 +61,7 @@ export class DiskQuota {
     this.#totals.set(folder, total + sizeOf(entry));
   }
 
-  /** Ends counting a file that was deleted before it expired. */
+  /** Stops counting a file that was deleted before it expired. */
   remove(account: string, name: string, bytes: number): void {
     const entry = `${name}.${bytes}`;
     const folder = folderOf(account);
@@ -85,14 +85,14 @@ export class DiskQuota {
     }
   }
 
-  /** Removes the results that no longer exist. */
+  /** Removes results that no longer exist. */
   async sweep(exists: (name: string) => boolean): Promise<void> {
     for (const folder of await readdir(this.#directory).catch(() => [])) {
       const path = join(this.#directory, folder);
       const names = await readdir(path).catch(() => []);
       for (const [index, entry] of names.entries()) {
         if (index % SLICE === 0) await setImmediate();
-        // Another call may have removed it, and its bytes, since the names were read.
+        // Another call may have removed the entry, and its bytes, since the names were read.
         if (exists(nameOf(entry)) || !existsSync(join(path, entry))) continue;
         rmSync(join(path, entry), { force: true });
         const total = this.#totals.get(folder);
@@ -101,12 +101,13 @@ export class DiskQuota {
     }
   }
 
-  /** Links to the last empty file if possible, because creating one takes ten times as long. */
+  /** Links to the last empty file if possible, because creating a file takes ten times as long. */
   #writeEmpty(path: string): void {
     try {
       linkSync(this.#last, path);
     } catch {
-      // There is none yet, it has been deleted or has the maximum number of links, or the file system has no links.
+      // There is no such file yet, it was deleted or has the maximum number of links, or the file system does not
+      // support links.
       writeFileSync(path, '');
       this.#last = path;
     }

@@ -12,26 +12,26 @@ import { DiskQuota } from './disk-quota.ts';
 import { diskFull, type FreeSpace } from './free-space.ts';
 
 interface DiskGrant extends Grant, Omit<GrantRequest, 'lifetime'> {
-  /** Time of the monotonic clock of this process, so that a conversion survives a change of the system's clock. */
+  /** Time on this process's monotonic clock, so that conversions survive changes of the system clock. */
   readonly expires: number;
   readonly signature: string;
 }
 
 export interface DiskStorage extends Pick<Uploads, 'receive' | 'exists' | 'remove'> {
-  /** The router's side, with URLs below `base`, such as `http://localhost:3000/files`. */
+  /** The router's side. URLs are below `base`, such as `http://localhost:3000/files`. */
   at(base: string): Storage;
-  /** The router's side of uploads, with forms that are sent to `url`. */
+  /** The router's side of uploads. Forms are sent to `url`. */
   uploadsAt(url: string): Uploads;
-  /** The tool's side. It moves the file into the storage. */
+  /** The tool's side. Moves a file into the storage. */
   readonly put: Put;
   /**
-   * Returns the path of the object that a URL names, 403 for an invalid or expired signature, or 404 for a
-   * deleted object.
+   * Returns the path of the object that a URL names, 403 for an invalid or expired signature, or 404 for a deleted
+   * object.
    */
   open(signed: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
-  /** Reads what is stored. Until then, the first call of each account does. */
+  /** Reads the totals of stored results. Until then, the first call of each account does so. */
   load(): Promise<void>;
-  /** Returns the bytes of results, and those of uploads and demo results. */
+  /** Returns the bytes of results, and the bytes of uploads and demo results. */
   inUse(): Promise<{ readonly results: number; readonly uploads: number }>;
   /** Deletes all results and uploads of an account. */
   removeAll(account: string): Promise<void>;
@@ -45,26 +45,29 @@ interface FormPolicy extends UploadTarget {
   readonly expires: number;
 }
 
-/** Begins the names of files that are deleted sooner. */
+/** Prefix of the names of files that are deleted sooner. */
 const MARK = 'demo-';
 const SHORT_LIVED = [DEMO_PREFIX, UPLOAD_PREFIX];
-/** Uploads of one account at the same time. A number of others waits, with up to 0.2 MB read of each; those of other accounts do not. */
+/** Maximum concurrent uploads per account. Further ones wait, each with up to 0.2 MB buffered. */
 const UPLOADS = 16;
 const WAITING_UPLOADS = 250;
-/** Bytes of an upload after which the free space is looked at again, because others are written meanwhile. */
+/**
+ * Number of bytes of an upload after which the free space is checked again, because others write to the disk
+ * meanwhile.
+ */
 const SPACE_INTERVAL = 2 ** 22;
-const TOO_MANY_UPLOADS = 'Too many uploads are waiting. Send fewer at the same time.';
-/** Ends the name of an incomplete copy. */
+const TOO_MANY_UPLOADS = 'Too many uploads are waiting. Send fewer at once.';
+/** Suffix of the name of an incomplete copy. */
 const PART = '.part';
 
-/** Returns the directory that says what each account has stored in a directory of results. */
+/** Returns the directory that records each account's results in a directory of results. */
 export function folderOfAccounts(results: string): string {
   return `${results}-by-account`;
 }
 
 /**
- * Stores objects in a directory under the hash of their key, which may contain any characters. Grants and URLs are signed
- * with HMAC-SHA256 and expire.
+ * Stores objects in a directory under the hash of their key, which may contain any characters. Grants and URLs are
+ * signed with HMAC-SHA256 and expire.
  */
 export function createDiskStorage({
   directory,
@@ -77,7 +80,7 @@ export function createDiskStorage({
   secret: Buffer;
   /** Lifetime of a URL in seconds. */
   urlLifetime: number;
-  /** Maximum bytes of one account's stored results. 0 is no limit. */
+  /** Maximum bytes of an account's stored results. 0 means no limit. */
   accountBytes?: number;
   /** Checked before each conversion. */
   space?: FreeSpace;
@@ -183,7 +186,7 @@ export function createDiskStorage({
     at: (base) => ({
       urlLifetime,
       grant: async ({ prefix, maxBytes, lifetime, contentType, account }) => {
-        // Before the work begins.
+        // Rejects the conversion before it begins.
         quota.check(account, 1);
         space?.check();
         const expires = performance.now() + lifetime;
@@ -257,7 +260,7 @@ export function createDiskStorage({
         if (found && Date.now() - found.mtimeMs > (name.startsWith(MARK) ? shortAge : age))
           await rm(path, { recursive: true, force: true });
       }
-      // A result that is being copied from another file system has been counted already.
+      // A result that is being copied from another file system has already been counted.
       await quota.sweep((name) => ['', PART].some((end) => existsSync(join(directory, name + end))));
     },
   };
@@ -271,7 +274,7 @@ function usedForm(): ConversionError {
   return new ConversionError('BAD_PARAMETER', 'The form of this upload has been used already.');
 }
 
-/** No result has been stored yet. */
+/** Returns an empty list if no result has been stored yet. */
 function noneIfMissing(error: NodeJS.ErrnoException): string[] {
   if (error.code === 'ENOENT') return [];
   throw error;
@@ -288,7 +291,7 @@ async function move(from: string, to: string): Promise<void> {
     renameSync(from, to);
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'EXDEV') throw thrown;
-    // On another file system the copy gets its final name only when it is complete.
+    // A copy from another file system gets its final name only when it is complete.
     const part = to + PART;
     try {
       await copyFile(from, part);

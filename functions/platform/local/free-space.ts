@@ -3,19 +3,19 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { MachineStatus } from '../health.ts';
 
 export interface FreeSpaceOptions {
-  /** Existing directories, by what is in them. They may be on the same file system. */
+  /** Existing directories, by the kind of their content. They may be on the same file system. */
   readonly directories: Readonly<Record<string, string>>;
-  /** Bytes of each file system that stay free. The default is a tenth of it, but not more than 1 GiB. */
+  /** Bytes to keep free on each file system. Defaults to a tenth of it, at most 1 GiB. */
   readonly reserve?: number | undefined;
 }
 
 const MAX_RESERVE = 2 ** 30;
-/** Seconds after which some results may have expired, or running conversions have ended. */
+/** Seconds until some results may have expired, or running conversions have ended. */
 const RETRY_TIME = 60;
 
 /**
- * Accepts no conversion while a file system has too little free space. Conversions that are running may use the rest, so that they
- * do not fail because of others.
+ * Rejects conversions while a file system has too little free space. Running conversions may use the rest, so that
+ * they do not fail because of others.
  */
 export class FreeSpace {
   readonly #directories: Readonly<Record<string, string>>;
@@ -26,7 +26,7 @@ export class FreeSpace {
     this.#reserve = reserve;
   }
 
-  /** Whether there is enough for another conversion. Synchronous: it takes a few microseconds. */
+  /** Whether the space is insufficient for another conversion. Synchronous: takes a few microseconds. */
   get isLow(): boolean {
     return Object.values(this.#directories).some((directory) => {
       const { free, size } = spaceOf(directory);
@@ -38,19 +38,19 @@ export class FreeSpace {
     return this.isLow ? 'full' : 'up';
   }
 
-  /** Throws `OVERLOADED` if there is not enough for another conversion. */
+  /** Throws `OVERLOADED` if there is not enough space for another conversion. */
   check(): void {
     if (this.isLow) throw diskFull();
   }
 
-  /** Returns the free bytes by what is in the directories. */
+  /** Returns the free bytes, by the kind of the directories' content. */
   free(): Readonly<Record<string, number>> {
     const entries = Object.entries(this.#directories);
     return Object.fromEntries(entries.map(([name, directory]) => [name, spaceOf(directory).free]));
   }
 }
 
-/** Returns how many bytes of results an account may store by default: a quarter of the disk, but not more than 10 GiB. */
+/** Returns the default limit for an account's results in bytes: a quarter of the disk, at most 10 GiB. */
 export function defaultShare(directory: string): number {
   return Math.min(10 * 2 ** 30, Math.floor(diskSize(directory) / 4));
 }
@@ -69,7 +69,7 @@ function defaultReserve(size: number): number {
   return Math.min(MAX_RESERVE, Math.floor(size / 10));
 }
 
-/** Returns the bytes of the whole file system, and those that this user may still write. */
+/** Returns the bytes of the whole file system, and the bytes that this user may still write. */
 function spaceOf(directory: string): { readonly free: number; readonly size: number } {
   try {
     const { bavail, blocks, bsize } = statfsSync(directory);

@@ -1,7 +1,7 @@
 import { hashApiKey, keyIdOf } from '../keys/api-key.ts';
 import type { KeyFinder, KeyRecord } from '../keys/keys.ts';
 
-/** Adds other keys that are not stored: the one from the settings, or the one of the self-check. They need no checksum. */
+/** Adds keys that are not stored: the one in the settings, or the one of the self-check. They need no checksum. */
 export function withKeys(
   keys: KeyFinder,
   others: ReadonlyArray<{ readonly apiKey: string; readonly name: string }>,

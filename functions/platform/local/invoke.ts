@@ -3,8 +3,8 @@ import { untilAborted, withTimeout } from '../../shared/timeout.ts';
 import type { Invoke } from '../invoke/invoke.ts';
 
 /**
- * Runs tools in this process, by name. A handler stops at its own deadline. If it does not, the caller gets a
- * timeout `slack` milliseconds later.
+ * Runs tools in this process, by name. A handler stops at its own deadline. If it does not, the caller gets a timeout
+ * `slack` milliseconds later.
  */
 export function createInProcessInvoke(
   handlers: ReadonlyMap<string, Invoke>,
@@ -20,8 +20,8 @@ export function createInProcessInvoke(
 }
 
 /**
- * Rejects with `OVERLOADED` while `max` invocations are running, or half as many for one account, so that no account can
- * fill the whole queue.
+ * Rejects with `OVERLOADED` while `max` invocations are running, or half as many for one account, so that no account
+ * can fill the whole queue.
  */
 export function limitInvocations(invoke: Invoke, max: number): Invoke {
   const share = Math.max(1, Math.ceil(max / 2));

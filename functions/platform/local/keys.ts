@@ -33,7 +33,7 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
     add,
 
     async find(apiKey) {
-      // Looked up by hash, so the response time reveals nothing about stored keys.
+      // Looked up by hash, so that the response time reveals nothing about stored keys.
       const row = byHash.get(hashApiKey(apiKey)) as Row | undefined;
       const record = row && recordOf(row);
       if (!record || !isValid(record) || record.kind) return undefined;

@@ -46,7 +46,7 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
           return { admitted: true, used: usedBy(account, now, shortWindow), ticket };
         });
       } catch (thrown) {
-        // Thrown so that the transaction is rolled back.
+        // Thrown to roll back the transaction.
         if (!(thrown instanceof Refused)) throw thrown;
         return { admitted: false, used: usedBy(account, now, shortWindow), exceeded: thrown.exceeded };
       }
@@ -67,7 +67,7 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
   };
 }
 
-/** Ends the calls in progress of processes that were killed. Only for a process that is the only user of the database. */
+/** Ends the leases of calls whose process was killed. Only for a process that is the only user of the database. */
 export function endLeases({ connection }: Database): void {
   connection.exec('DELETE FROM leases');
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Creates a private directory and its missing parents. Not with Node's recursive `mkdirSync`, which never returns
+ * Creates a private directory and its missing parents. Does not use Node's recursive `mkdirSync`, which never returns
  * for a path in `/proc`, where a new directory is ENOENT although its parent exists.
  * @throws Error of the file system.
  */
@@ -17,6 +17,6 @@ export function makeDirectory(path: string): void {
       if (!existsSync(directory)) throw thrown;
     }
   }
-  // Fails for a file.
+  // Throws if the path is a file.
   mkdirSync(path, { recursive: true });
 }

@@ -1,15 +1,15 @@
 import type { CachedResult, ResultCache } from '../result-cache.ts';
 
-/** Characters of all cached results, and of those of one account. One takes a few hundred. */
+/** Maximum characters of all cached entries and of one account's. An entry has a few hundred. */
 const MAX_SIZE = 16_000_000;
 const MAX_ACCOUNT_SIZE = 2_000_000;
 
 /**
- * Keeps results in memory. If an account has too many, it loses its least recently used one. If all together are too many, so does
- * the account with the most.
+ * Keeps results in memory. An account that exceeds its limit loses its least recently used result. If all accounts
+ * together exceed the total limit, the account with the most data does.
  */
 export function createMemoryCache(max = MAX_SIZE, maxOfAccount = MAX_ACCOUNT_SIZE): ResultCache {
-  /** Texts by identity, the least recently used first. */
+  /** Entries by identity, the least recently used first. */
   const accounts = new Map<string, { readonly texts: Map<string, string>; size: number }>();
   let size = 0;
 

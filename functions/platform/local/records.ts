@@ -1,7 +1,7 @@
 import type { Records } from '../records/records.ts';
 import type { Database } from './database.ts';
 
-/** Keeps records in SQLite. Adding one deletes all that have expired. */
+/** Keeps records in SQLite. Adding one deletes all expired ones. */
 export function createSqliteRecords({ connection, durable }: Database): Records {
   const clean = connection.prepare('DELETE FROM records WHERE expires <= ?');
   const insert = connection.prepare('INSERT OR IGNORE INTO records VALUES (?, ?, ?)');

@@ -17,7 +17,7 @@ export function createSqliteUsage({ connection, transaction }: Database): Usage 
   const read = connection.prepare('SELECT facts FROM usage WHERE account = ? AND day = ? AND tool = ?');
   const write = connection.prepare('INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?)');
 
-  /** Reads a month day by day, because all accounts of a month can be many rows. */
+  /** Reads a month day by day, because all accounts together can have many rows. */
   async function* rowsOf(month: string, account?: string): AsyncGenerator<UsageRow[]> {
     const own = account === undefined ? '' : ' AND account = :account';
     const query = connection.prepare(`SELECT * FROM usage WHERE day = :day${own}`);

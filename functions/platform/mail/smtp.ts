@@ -9,7 +9,7 @@ export interface Mail {
 /** Sends a mail. */
 export type SendMail = (mail: Mail) => Promise<void>;
 
-/** Milliseconds for a connection, a greeting, and a silence of the server. */
+/** Timeouts in milliseconds for connecting, for the greeting, and for silence of the server. */
 const TIMES = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
 
 /** Sends mails through a server such as `smtps://user:password@mail.example.com`. */

@@ -1,28 +1,28 @@
 import { DAY } from '../../shared/dates.ts';
 import type { ErrorCode } from '../../shared/errors.ts';
 
-/** A call that failed. Contains nothing about the document. */
+/** A failed call. Contains nothing about the document. */
 export interface Failure {
   readonly account: string;
   /** Epoch milliseconds. */
   readonly time: number;
   readonly code: ErrorCode;
-  /** Finds the log lines of the call. */
+  /** Identifies the log lines of the call. */
   readonly requestId: string;
-  /** Absent if the call named none. */
+  /** Name of the tool. Absent if the call named none. */
   readonly tool?: string;
 }
 
-/** Failures of an account that are kept. */
+/** Maximum number of failures to keep per account. */
 export const KEPT_FAILURES = 20;
-/** Failures of all accounts that are shown to the operator. */
+/** Maximum number of failures of all accounts to show to an operator. */
 export const SHOWN_FAILURES = 50;
-/** Milliseconds that failures are kept. */
+/** How long failures are kept, in milliseconds. */
 export const FAILURE_LIFETIME = 31 * DAY;
 
 /** The most recent failures of each account. */
 export interface Failures {
   record(failure: Failure): Promise<void>;
-  /** Returns the last failures of one account, or of all of them together, newest first. */
+  /** Returns the latest failures of one account, or of all accounts, newest first. */
   recent(account?: string): Promise<Failure[]>;
 }

@@ -1,16 +1,19 @@
 import { ROUTER_MEMORY } from '../../shared/settings/aws.ts';
 import type { Tool } from '../../shared/tool.ts';
 
-/** The one price table: US dollars, list prices of us-east-1 as published in late 2025, without free tiers and discounts. */
+/**
+ * The only price table: list prices of us-east-1 in US dollars, as published in late 2025, without free tiers and
+ * discounts.
+ */
 export const PRICES = {
-  /** Per GiB and second, x86 and Arm; the init phase is billed too. */
+  /** Per GiB and second, x86 and Arm. The init phase is billed, too. */
   lambdaGibSecond: { x86: 0.0000166667, arm: 0.0000133334 },
   lambdaRequest: 0.2e-6,
   /** Per GiB of a new execution environment with tenant isolation. */
   lambdaEnvironmentGib: 0.000167,
   /** Per GiB and second of `/tmp` beyond the first 512 MiB. */
   lambdaTemporaryGibSecond: 0.0000000309,
-  /** REST API. */
+  /** Per request to a REST API. */
   gatewayRequest: 3.5e-6,
   s3Put: 5e-6,
   s3Get: 0.4e-6,
@@ -19,14 +22,14 @@ export const PRICES = {
   dynamoWrite: 0.625e-6,
   logsGib: 0.5,
   outGib: 0.09,
-  /** Per month, without the ten metrics and alarms and the three dashboards that are free. */
+  /** Per metric and month, without the free ten metrics, ten alarms and three dashboards. */
   metricMonth: 0.3,
   alarmMonth: 0.1,
   dashboardMonth: 3,
-  /** Key table: GiB and month of storage, and of its backups. */
+  /** Per GiB and month of the key table, and of its backups. */
   dynamoGibMonth: 0.25,
   dynamoBackupGibMonth: 0.2,
-  /** Settings that are off by default. Per GiB and second, x86. */
+  /** Cost of settings that are off by default. Per GiB and second, x86. */
   provisionedGibSecond: 0.0000041667,
   cloudFrontRequest: 1e-6,
   wafMonth: 6,
@@ -48,11 +51,11 @@ export interface Cost {
   readonly other: number;
 }
 
-/** The facts about a deployment that determine its prices. They are in its outputs. */
+/** The facts about a deployment that determine its cost. They are stack outputs. */
 export interface Sizes {
-  /** MiB of each function by its name, `router` among them. */
+  /** MiB of each function by name, including `router`. */
   readonly memory: Readonly<Record<string, number>>;
-  /** Whether accounts have execution environments of their own. */
+  /** Whether each account has its own execution environments. */
   readonly isolated: boolean;
 }
 
@@ -64,9 +67,9 @@ export function defaultSizes(tools: readonly Tool[]): Sizes {
 
 interface Billed {
   readonly conversions: number;
-  /** Total time of these conversions. */
+  /** Total duration of these conversions in milliseconds. */
   readonly milliseconds: number;
-  /** Environments that were started for them. With tenant isolation each is billed. */
+  /** Number of environments that were started for them. With tenant isolation, each is billed. */
   readonly coldStarts?: number;
 }
 
@@ -96,7 +99,7 @@ export function costOf(
   };
 }
 
-/** Estimates the sum of `costOf` in US dollars. */
+/** Estimates the total of `costOf` in US dollars. */
 export function estimateCost(billed: Billed, tool: string, sizes: Sizes): number {
   const cost = costOf(billed, tool, sizes);
   return cost.tool + cost.router + cost.other;

@@ -4,9 +4,9 @@ import { windowTimes } from '../limits/windows.ts';
 import { estimateCost, type Sizes } from './prices.ts';
 import { addTotals, NO_USAGE, type UsageRow, type UsageTotals } from './usage.ts';
 
-/** Totals as they are reported, with what the conversions cost on AWS at list prices. */
+/** Totals as they are reported, with the cost of the conversions on AWS at list prices. */
 interface ReportedTotals extends UsageTotals {
-  /** Absent where nothing is billed, or where callers are not told. */
+  /** Absent if nothing is billed, or if cost is not reported. */
   readonly estimatedDollars?: number;
 }
 
@@ -36,7 +36,7 @@ function isPriced({ estimatedDollars }: ReportedTotals): boolean {
   return estimatedDollars !== undefined;
 }
 
-/** Returns what `GET /api/usage` tells the owner of a key. */
+/** Returns the body of `GET /api/usage`. */
 export function usageReport(facts: {
   readonly month: string;
   readonly rows: readonly ReportedRow[];
@@ -71,7 +71,7 @@ const COLUMNS = [
   ...(['resultBytes', 'pages', 'milliseconds', 'coldStarts', 'estimatedDollars'] as const),
 ];
 
-/** Writes rows as CSV (RFC 4180), failures as `CODE:count` separated by spaces. */
+/** Formats rows as CSV (RFC 4180), with failures as `CODE:count` separated by spaces. */
 export function usageCsv(rows: readonly ReportedRow[]): string {
   const columns = COLUMNS.filter((column) => column !== 'estimatedDollars' || rows.some(isPriced));
   const lines = rows.map((row) =>
@@ -92,7 +92,7 @@ function quoted(field: string): string {
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }
 
-/** To a millionth of a dollar. */
+/** Rounds to a millionth of a dollar. */
 function round(dollars: number): number {
   return Math.round(1e6 * dollars) / 1e6;
 }

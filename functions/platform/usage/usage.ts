@@ -5,23 +5,23 @@ import type { ErrorCode } from '../../shared/errors.ts';
 export interface ConversionUsage {
   readonly account: string;
   readonly tool: string;
-  /** `OK`, `CANCELLED` if the caller disconnected, or the code of the error that it ended with. */
+  /** `OK`, `CANCELLED` if the caller disconnected, or the code of its error. */
   readonly code: 'OK' | 'CANCELLED' | ErrorCode;
   readonly sourceBytes: number;
   readonly resultBytes: number;
   readonly pages: number;
-  /** Time of the tool, not of the router. */
+  /** Time spent in the tool, without the router. */
   readonly milliseconds: number;
-  /** Execution environments of the tool that were started for it. Always 0 on one machine. */
+  /** Number of execution environments that were started for it. Always 0 on one machine. */
   readonly coldStarts: number;
-  /** Whether it shared the result of an identical call in progress. */
+  /** Whether the result came from an identical call in progress or from the result cache. */
   readonly cached: boolean;
 }
 
-/** Milliseconds that rows are kept: 13 months. */
+/** How long rows are kept, in milliseconds: 13 months. */
 export const USAGE_LIFETIME = 400 * DAY;
 
-/** Numbers that are added up. `conversions` ended, failed ones included. */
+/** Names of the counts. `conversions` includes failed ones. */
 export const COUNTS = [
   'conversions',
   'cached',
@@ -50,13 +50,13 @@ export interface UsageRow extends UsageTotals {
 /** Records what accounts use, by tool and day. */
 export interface Usage {
   record(conversion: ConversionUsage, now?: number): Promise<void>;
-  /** Returns the rows of a month (`2026-11`), of one account or of all, in order of account, day and tool. */
+  /** Returns the rows of a month (`2026-11`), of one account or of all, ordered by account, day and tool. */
   month(month: string, account?: string): Promise<UsageRow[]>;
-  /** Returns the sums of all accounts in a month, in order of day and tool, with an empty account. */
+  /** Returns the sums of all accounts in a month, with an empty account, ordered by day and tool. */
   total(month: string): Promise<UsageRow[]>;
 }
 
-/** Returns each count with the value that a function returns for it. */
+/** Returns each count with the value that `count` returns for it. */
 export function countsFrom(count: (name: keyof Counts) => number): Counts {
   return Object.fromEntries(COUNTS.map((name) => [name, count(name)])) as unknown as Counts;
 }
@@ -81,7 +81,7 @@ export function totalsOf({ code, cached, ...facts }: ConversionUsage): UsageTota
 export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
   const codes = new Set([...Object.keys(a.failures), ...Object.keys(b.failures)]);
   return {
-    // Rows of earlier versions have fewer counts.
+    // Rows from earlier versions have fewer counts.
     ...countsFrom((name) => (a[name] ?? 0) + (b[name] ?? 0)),
     failures: Object.fromEntries(
       [...codes].sort().map((code) => [code, (a.failures[code] ?? 0) + (b.failures[code] ?? 0)]),

@@ -1,7 +1,7 @@
 import type { KeyFinder, KeyRecord } from '../../platform/keys/keys.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 
-/** Where people get a key and support. Both are part of the response to a missing or invalid key. */
+/** URLs for getting a key and support. Both are part of the response to a missing or invalid key. */
 export interface Contact {
   readonly accountUrl: string;
   readonly supportUrl: string;
@@ -13,8 +13,8 @@ interface Credentials {
 }
 
 /**
- * Returns the record of a request's key, or `undefined` if the key is missing, repeated, wrong, expired, disabled or revoked.
- * The parameter `apikey` comes first: a proxy may have added an `Authorization` header of its own.
+ * Returns the record of a request's key, or `undefined` if the key is missing, repeated, wrong, expired, disabled or
+ * revoked. The parameter `apikey` takes precedence, because a proxy may have added its own `Authorization` header.
  */
 export async function authenticate(
   { query, header }: Credentials,

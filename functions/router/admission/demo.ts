@@ -17,7 +17,7 @@ import { takeTurn } from '../turn.ts';
 import type { KeylessLimit } from './keyless.ts';
 
 export interface DemoDependencies {
-  /** Off if absent. */
+  /** Demo mode is off if absent. */
   readonly demo?: DemoSettings | undefined;
   readonly tools: readonly Tool[];
   readonly limiter: Limiter;
@@ -55,9 +55,9 @@ const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs a demo conversion, and returns the URL of its result, or none if anything fails. The caller's own result stays
- * private: the URL is that of a second conversion, which keeps its first page and draws the watermark. No option of the
- * caller reaches that one.
+ * Runs a demo conversion and returns the URL of its result, or none if anything fails. The caller's own result stays
+ * private: the URL is that of a second conversion, which keeps the first page of the result and draws the watermark.
+ * None of the caller's options reach it.
  */
 export async function convertDemo(
   { http, trace, signal }: DemoCall,
@@ -99,7 +99,7 @@ export async function convertDemo(
 }
 
 /**
- * Returns the request that draws the watermark into the first page of a result.
+ * Returns the request that draws the watermark onto the first page of a result.
  * @throws ConversionError `UNSUPPORTED_CONVERSION` for a result that cannot have one.
  */
 function watermarkRequest(
@@ -124,7 +124,7 @@ function watermarkRequest(
   );
 }
 
-/** Counts a demo conversion, and returns whether the limits of the IP address and of the deployment allow it. */
+/** Counts a demo conversion and returns whether the limits of the IP address and of the deployment allow it. */
 async function admitDemo(
   ip: string | undefined,
   { perAddress, perHour }: DemoSettings,
@@ -133,7 +133,7 @@ async function admitDemo(
   const expires = Date.now() + 2 * DEMO_LIMITS.conversionTime;
   const count = (account: string, max: number) =>
     limiter.admit({ account, limits: { perShortWindow: max }, shortWindow: HOUR, expires });
-  // First, because each IP address that is counted is stored.
+  // The total is counted first, because each counted IP address is stored.
   const all = await count(DEMO_ACCOUNT, perHour);
   if (!all.admitted) return false;
   const own = await count(demoAccount(ip), perAddress);

@@ -1,10 +1,10 @@
 import { demoAccount } from '../../platform/demo-account.ts';
 import { MINUTE } from '../../shared/dates.ts';
 
-/** IP addresses that are counted in one minute. Requests of others are not read. */
+/** Maximum number of IP addresses to count per minute. Requests from others are not read. */
 const MAX_ADDRESSES = 10_000;
 
-/** A number of requests without a key that are read in a minute from one IP address. */
+/** Limits how many requests without a key are read per minute and IP address. */
 export interface KeylessLimit {
   /** Whether another request may be read. */
   admits(ip: string | undefined): boolean;

@@ -8,12 +8,12 @@ import { describe, type Log } from '../../shared/log.ts';
 
 export interface LimitDependencies {
   readonly limiter: Limiter;
-  /** Limits of keys that have none of their own. */
+  /** Limits of keys without their own limits. */
   readonly defaultLimits: RateLimits;
   readonly log: Log;
 }
 
-/** Milliseconds after its deadline for which a call still counts as in progress if its process was killed. */
+/** How long after its deadline a call still counts as in progress if its process was killed, in milliseconds. */
 const GRACE = 30_000;
 
 /** Returns the limits that apply to a key. */
@@ -24,7 +24,7 @@ export function limitsOf({ limits }: KeyRecord, defaults: RateLimits): RateLimit
 export type Admitted =
   | {
       readonly admitted: true;
-      /** Ends the call and returns the headers of its reply, which tell what is left. It never fails. */
+      /** Ends the call and returns headers with the remaining limits for its reply. Never fails. */
       release(refund: Refund): Promise<Readonly<Record<string, string>>>;
     }
   | {
@@ -34,7 +34,7 @@ export type Admitted =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** Counts a call of an account, unless that exceeds one of its limits. */
+/** Counts a call of an account, unless it exceeds a limit. */
 export async function admit(
   { key, longest }: { readonly key: KeyRecord; readonly longest: number },
   { limiter, defaultLimits, log }: LimitDependencies,

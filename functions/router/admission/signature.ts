@@ -3,13 +3,13 @@ import type { KeyFinder, KeyRecord } from '../../platform/keys/keys.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 
-/** Parameters that only a signed link has. */
+/** Parameters that only signed links have. */
 export const LINK_PARAMETERS = ['_key', '_expires', '_signature'] as const;
 const [KEY, EXPIRES, SIGNATURE] = LINK_PARAMETERS;
 
 interface LinkRequest {
   readonly query: readonly Parameter[];
-  /** Unchanged text of the query, where it is known. */
+  /** The query as it was sent, if known. */
   readonly rawQuery?: string | undefined;
 }
 
@@ -19,8 +19,8 @@ export function isSigned(query: readonly Parameter[]): boolean {
 }
 
 /**
- * Returns the only spelling of a query that can be signed: sorted by name, with every character encoded that RFC 3986 does not
- * call unreserved. A gateway that passes the query on as a map without order does not change it.
+ * Returns the only spelling of a query that can be signed: sorted by name, with every character encoded except the
+ * unreserved ones of RFC 3986. A gateway that passes the query on as an unordered map does not change it.
  */
 function canonicalQuery(query: readonly Parameter[]): string {
   return query
@@ -30,7 +30,10 @@ function canonicalQuery(query: readonly Parameter[]): string {
     .join('&');
 }
 
-/** Returns the query of a link that works until `expires` (epoch seconds). `secret` is the SHA-256 of the signing key, in hexadecimal digits. */
+/**
+ * Returns the query of a link that is valid until `expires` (epoch seconds). `secret` is the SHA-256 of the signing
+ * key, in hexadecimal digits.
+ */
 export function signQuery(
   query: readonly Parameter[],
   { id, secret, expires }: { readonly id: string; readonly secret: string; readonly expires: number },
@@ -45,7 +48,7 @@ export function signQuery(
 
 /**
  * Returns the record of the key that signed a link.
- * @throws ConversionError `INVALID_LINK` if anything in the query was changed, the link has expired or its key is not valid.
+ * @throws ConversionError `INVALID_LINK` if the query was changed, the link has expired, or its key is not valid.
  */
 export async function verifyLink(
   { query, rawQuery }: LinkRequest,
@@ -69,7 +72,7 @@ export async function verifyLink(
   throw new ConversionError('INVALID_LINK', 'This signed link has expired.');
 }
 
-/** Returns the epoch seconds at which a verified link expires, or `undefined` for another query. */
+/** Returns the epoch seconds at which a verified link expires, or `undefined` for any other query. */
 export function linkExpiry(query: readonly Parameter[]): number | undefined {
   const expires = query.find(({ name }) => name === EXPIRES);
   return expires && Number(expires.value);

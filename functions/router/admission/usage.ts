@@ -7,12 +7,12 @@ import { monthOf } from '../../shared/dates.ts';
 import { type HttpReply, jsonReply, withHeaders } from '../reply.ts';
 import { limitsOf } from './limit.ts';
 
-/** Returns what the account of a key has used this month. The request itself is not counted. */
+/** Returns this month's usage of a key's account. The request itself is not counted. */
 export async function readUsage(
   key: KeyRecord,
   dependencies: {
     readonly usage: Usage;
-    /** Absent if callers are not told what their conversions cost. */
+    /** Absent if the cost of conversions is not reported. */
     readonly priceRows?: PriceRows | undefined;
     readonly limiter: Limiter;
     readonly defaultLimits: RateLimits;

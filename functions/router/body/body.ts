@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ConversionError } from '../../shared/errors.ts';
+import { ConversionError, megabytes } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { quote } from '../../shared/quote.ts';
@@ -10,7 +10,7 @@ import { readMultipart } from './multipart.ts';
 import { paceUpload } from './pace-upload.ts';
 import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';
 
-/** The parts of a request that has a body. */
+/** The parts of a request with a body. */
 export interface BodyRequest {
   readonly method: string;
   readonly path: string;
@@ -19,43 +19,44 @@ export interface BodyRequest {
   readonly body: Readable;
 }
 
-/** A body whose first parameters have been read, and whose files have not. */
+/** A body that has been read up to its first file. */
 export interface Body {
   /** The parameters before the first file. */
   readonly parameters: readonly Parameter[];
   /** The first file and everything after it. */
   readonly rest: AsyncIterable<Part>;
-  /** Whether the body is the source itself, so that no more parameters follow. */
+  /** Whether the body is the source itself, so that no parameters follow. */
   readonly isSource: boolean;
   /** Stops reading. */
   close(): void;
 }
 
-/** Milliseconds in which a caller must have sent the parameters before the first file. Nobody has checked the key until then. */
+/** Timeout (ms) for the parameters before the first file. Until then the key is unchecked. */
 const FIELDS_TIME = 15_000;
-/**
- * Bodies that are read up to their first file at the same time. Parsing 64 KiB of part headers takes the main thread up to 4 ms, so the
- * bodies of one caller must not keep it from the requests of others.
- */
+/** Limits how many bodies are parsed at once, because 64 KiB of part headers block the main thread for up to 4 ms. */
 const openings = {
   withKey: createFairQueue({ total: 64, perAccount: 4, maxWaiting: 250, tooMany: tooManyBodies }),
   withoutKey: createFairQueue({ total: 32, perAccount: 4, maxWaiting: 60, tooMany: tooManyBodies }),
 };
 
-/** Who shares a limit. */
+/** The caller that limits are counted for. */
 export interface BodyCaller {
-  /** The account, or the IP address of somebody without a key. */
+  /** The account, or the IP address of a caller without a key. */
   readonly name: string;
   readonly hasKey: boolean;
 }
 
 /**
- * Begins to read the body of a request, up to its first file.
+ * Reads the body of a request up to its first file.
  * @throws ConversionError `SOURCE_TIMEOUT`, `CORRUPT_SOURCE`, `BAD_PARAMETER`, `UNSUPPORTED_SOURCE`, `RATE_LIMITED`
  */
 export function openBody(request: BodyRequest, caller: BodyCaller, signal: AbortSignal): Promise<Body> {
   const queue = caller.hasKey ? openings.withKey : openings.withoutKey;
-  const late = () => new ConversionError('SOURCE_TIMEOUT', 'The parameters in the body took too long.');
+  const late = () =>
+    new ConversionError(
+      'SOURCE_TIMEOUT',
+      `Timed out after ${FIELDS_TIME / 1000} s waiting for the parameters in the body.`,
+    );
   return withTimeout(
     FIELDS_TIME,
     signal,
@@ -65,11 +66,11 @@ export function openBody(request: BodyRequest, caller: BodyCaller, signal: Abort
 }
 
 function tooManyBodies(): ConversionError {
-  const message = 'Too many requests with a body are waiting to be read. Send fewer at the same time.';
+  const message = 'Too many concurrent uploads. Send fewer at once.';
   return new ConversionError('RATE_LIMITED', message, { retryAfter: 1 });
 }
 
-/** `stop` ends opening, and `signal` also what is read afterwards. */
+/** `stop` aborts only the opening. `signal` aborts the whole read. */
 async function open(
   request: BodyRequest,
   caller: BodyCaller,
@@ -77,7 +78,7 @@ async function open(
 ): Promise<Body> {
   const encoding = request.header('content-encoding')?.trim().toLowerCase() ?? '';
   if (encoding !== '' && encoding !== 'identity') {
-    const message = `Send the body without the content encoding ${quote(encoding)}.`;
+    const message = `Content-Encoding ${quote(encoding)} is not supported for request bodies.`;
     throw new ConversionError('UNSUPPORTED_SOURCE', message);
   }
   // The body of a PUT is the source, even if it is empty.
@@ -127,8 +128,8 @@ async function openMultipart(parts: AsyncGenerator<Part>): Promise<Omit<Body, 'c
 }
 
 /**
- * Whether a body begins with a parameter. `wget --post-file` and `curl --data-binary` send every file with the content type of a
- * form unless they are told another one.
+ * Whether a body starts with a parameter. By default, `wget --post-file` and `curl --data-binary` send every file
+ * with the content type of a form.
  */
 function beginsAsForm(head: Buffer): boolean {
   return (
@@ -137,10 +138,13 @@ function beginsAsForm(head: Buffer): boolean {
   );
 }
 
-/** Bytes in which the name of the first parameter ends. */
+/** Maximum bytes up to the end of the first parameter's name. */
 const HEAD_BYTES = 200;
 
-/** Reads the first bytes of a stream, fewer only if there are no more, and returns the whole stream beside them. */
+/**
+ * Reads the first bytes of a stream, and returns them together with the whole stream. Returns fewer only if there are
+ * no more.
+ */
 async function readHead(content: Readable): Promise<{ head: Buffer; whole: Readable }> {
   const chunks: AsyncIterator<Buffer> = content[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -163,20 +167,20 @@ async function readForm(content: Readable): Promise<Parameter[]> {
   for await (const chunk of content as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     chunks.push(chunk);
-    // Before they are parsed, because the key has not been checked yet.
+    // Counted before parsing, because the key has not been checked yet.
     for (let at = chunk.indexOf('&'); at >= 0; at = chunk.indexOf('&', at + 1)) separators += 1;
     if (separators >= MAX_PARAMETERS) {
       throw new ConversionError('BAD_PARAMETER', `A body may have at most ${MAX_PARAMETERS} parameters.`);
     }
     if (bytes <= MAX_FIELD_BYTES) continue;
-    const message = `The parameters in the body may have at most ${MAX_FIELD_BYTES} bytes. Send a file as multipart/form-data.`;
+    const message = `The parameters in the body exceed the limit of ${megabytes(MAX_FIELD_BYTES)}. Send a file as multipart/form-data.`;
     throw new ConversionError('BAD_PARAMETER', message);
   }
   const pairs = new URLSearchParams(Buffer.concat(chunks).toString());
   return [...pairs].map(([name, value]) => ({ name, value }));
 }
 
-/** Returns the file name of a source: from the path of a PUT, or else the content disposition. May be empty. */
+/** Returns the file name of a source, from the path of a PUT or else the content disposition. May be empty. */
 function fileNameOf({ method, path, header }: BodyRequest): string {
   if (method === 'PUT') {
     const name = path.replace(/^\/api\/?/, '');

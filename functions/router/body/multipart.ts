@@ -1,31 +1,31 @@
 import { PassThrough, type Readable, Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { ConversionError } from '../../shared/errors.ts';
+import { ConversionError, megabytes } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import { MAX_PARAMETERS } from '../query.ts';
 import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';
 
-/** Files of one body: a page and its assets. */
+/** Maximum number of files in a body: a page and its assets. */
 const MAX_FILES = 200;
-/** Bytes that a file may be read ahead in each of the two streams that it passes. */
+/** Read-ahead per file in bytes, in each of the two streams that it passes through. */
 const READ_AHEAD = 16 * 1024;
-/** Bytes that are parsed at once. They may be costly: a part without a name takes 9 bytes and 10 µs. */
+/** Bytes to parse at once. They may be costly: a part without a name takes 9 bytes and 10 µs. */
 const SLICE = 4096;
-/** Bytes outside of files and fields, which take the main thread more time than what is in them: 64 KiB up to 4 ms. */
+/** Maximum bytes of boundaries and part headers. Parsing 64 KiB of them blocks the main thread for up to 4 ms. */
 const MAX_OVERHEAD = 256 * 1024;
-/** Milliseconds of a turn of the event loop after which no further slice of any body is parsed in it. */
+/** Maximum milliseconds of parsing per event-loop turn, all bodies together. */
 const TURN_TIME = 2;
 let turnBegan = Number.NEGATIVE_INFINITY;
 let nextTurn: Promise<void> | undefined;
-/** Headers and fields cost the most, so one slice of them is parsed in a turn. Callers take turns. */
+/** Parses at most one slice of headers or fields per event-loop turn, alternating between callers. */
 const costlySlices = createFairQueue({ total: 1, perAccount: 1 });
 
 /**
- * Yields the parts of the `multipart/form-data` body of a caller in their order. The content of a file must be read before the next
- * part is requested.
- * @throws ConversionError `CORRUPT_SOURCE` for a body that is truncated or not multipart, `BAD_PARAMETER` for one with too many parts,
- * and the errors of the body.
+ * Yields the parts of a caller's `multipart/form-data` body in order. The content of a file must be read before the
+ * next part is requested.
+ * @throws ConversionError `CORRUPT_SOURCE` for a body that is truncated or not multipart, `BAD_PARAMETER` for a body
+ * with too many parts, and the errors of the body.
  */
 export async function* readMultipart(body: Readable, contentType: string, caller = ''): AsyncGenerator<Part> {
   const parser = createParser(contentType);
@@ -36,10 +36,10 @@ export async function* readMultipart(body: Readable, contentType: string, caller
   let taken = Promise.withResolvers<void>();
   /** The file that is being read. */
   let current: Readable | undefined;
-  /** Bytes that have been parsed, and those of them in files before the one that is being parsed. */
+  /** Parsed bytes, and the part of them in files before the one that is being parsed. */
   let [parsed, inFiles] = [0, 0];
   let parsing: BusboyFileStream | undefined;
-  /** Bytes that have been parsed and belong to no file or complete field. */
+  /** Parsed bytes that belong to no file or complete field. */
   const overhead = () => parsed - bytes - inFiles - (parsing?.bytesRead ?? 0);
   // The first slice consists of headers.
   let overheadBefore = -SLICE;
@@ -67,11 +67,11 @@ export async function* readMultipart(body: Readable, contentType: string, caller
     next.resolve();
   });
   parser.on('file', (name, content, fileName, _, type) => {
-    // The parser reports a truncated body here. Without a listener, that would end this process.
+    // The parser reports a truncated body here. Without a listener, the error would end this process.
     content.on('error', (cause) => fail(damaged(cause)));
     inFiles += parsing?.bytesRead ?? 0;
     parsing = content;
-    // The reader gets the error of `fail`, which may also be that of the body.
+    // The reader gets the error of `fail`, which may also be an error of the body.
     current = content.pipe(new PassThrough({ highWaterMark: READ_AHEAD }));
     current.on('error', () => {});
     parts.push({ name: name ?? '', fileName: fileName ?? '', contentType: type, content: current });
@@ -106,13 +106,13 @@ export async function* readMultipart(body: Readable, contentType: string, caller
   }
 }
 
-/** Passes a body on in slices, each when it is wanted and a turn of the event loop has time left for it. */
+/** Passes a body on in slices, each on demand and when the event-loop turn has time left for it. */
 function inSlices(untilWanted: () => Promise<void>): Transform {
   return new Transform({
     async transform(chunk: Buffer, _encoding, done) {
       for (let start = 0; start < chunk.length && !this.destroyed; start += SLICE) {
         await untilWanted();
-        // All bodies wait for the same turn, so each must look again right before its slice.
+        // All bodies wait for the same turn, so each must check again right before its slice.
         while (performance.now() - turnBegan >= TURN_TIME) {
           nextTurn ??= beginTurn();
           await nextTurn;
@@ -137,12 +137,12 @@ function createParser(contentType: string): BusboyInstance {
       fieldSize: MAX_FIELD_BYTES,
       fields: MAX_PARAMETERS,
       files: MAX_FILES,
-      // Others are neither fields nor files.
+      // Other parts are neither fields nor files.
       parts: MAX_PARAMETERS + MAX_FILES,
       headerPairs: 20,
       headerSize: 8192,
     };
-    // The files of a page are found by their paths.
+    // Keeps the paths in file names, because they identify the files of a page.
     const headers = { 'content-type': contentType };
     return new Busboy({ headers, preservePath: true, fileHwm: READ_AHEAD, limits });
   } catch (cause) {
@@ -161,6 +161,6 @@ function damaged(cause?: unknown): ConversionError {
 function tooMany(): ConversionError {
   return new ConversionError(
     'BAD_PARAMETER',
-    `A multipart body may have at most ${MAX_PARAMETERS} fields of ${MAX_FIELD_BYTES} bytes in total, ${MAX_FILES} files, and ${MAX_OVERHEAD} bytes of headers.`,
+    `A multipart body may have at most ${MAX_PARAMETERS} fields of ${megabytes(MAX_FIELD_BYTES)} in total, ${MAX_FILES} files, and ${MAX_OVERHEAD / 1024} KiB of headers.`,
   );
 }

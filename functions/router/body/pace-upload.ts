@@ -2,11 +2,11 @@ import { type Readable, Transform } from 'node:stream';
 import { ConversionError } from '../../shared/errors.ts';
 import { areTinyChunks, CHUNKS_PER_TURN } from '../../shared/source/pace.ts';
 
-/** Milliseconds that a caller may take to send a body. */
+/** Timeouts for sending a body, in milliseconds. */
 export interface UploadTimes {
-  /** Between two chunks. */
+  /** Maximum time between two chunks. */
   readonly idle: number;
-  /** Until the end of the body. */
+  /** Maximum time until the end of the body. */
   readonly whole: number;
 }
 
@@ -14,7 +14,8 @@ export const UPLOAD_TIMES: UploadTimes = { idle: 10_000, whole: 120_000 };
 
 /**
  * Returns the body of a request as a stream that fails with `SOURCE_TIMEOUT` if the caller stops sending, and with
- * `CORRUPT_SOURCE` if the connection ends early. Destroying it leaves the connection open, so that a reply can be sent.
+ * `CORRUPT_SOURCE` if the connection ends early. Destroying it leaves the connection open, so that a reply can be
+ * sent.
  */
 export function paceUpload(body: Readable, times: UploadTimes = UPLOAD_TIMES): Readable {
   let [chunks, bytes] = [0, 0];
@@ -31,7 +32,7 @@ export function paceUpload(body: Readable, times: UploadTimes = UPLOAD_TIMES): R
   const late = () =>
     paced.destroy(new ConversionError('SOURCE_TIMEOUT', 'The upload of the source took too long.'));
   const idle = setTimeout(() => {
-    // The caller has sent more than was read, so it is not the slow one.
+    // The caller has sent more than was read, so it is not the slow side.
     if (paced.readableLength > 0) idle.refresh();
     else late();
   }, times.idle);
@@ -45,7 +46,7 @@ export function paceUpload(body: Readable, times: UploadTimes = UPLOAD_TIMES): R
     clearTimeout(whole);
     body.unpipe(paced);
   });
-  // Nobody may be reading when it fails. The error is kept for the next reader.
+  // There may be no reader when it fails. The error is kept for the next one.
   paced.on('error', () => {});
   return body.pipe(paced);
 }

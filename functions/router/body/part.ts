@@ -5,9 +5,9 @@ import type { Parameter } from '../../shared/options/option.ts';
 export interface FilePart {
   /** Name of the field: `infile` or `asset`. */
   readonly name: string;
-  /** As the caller sent it, possibly with a path. May be empty. */
+  /** File name as the caller sent it, possibly with a path. May be empty. */
   readonly fileName: string;
-  /** May be empty. */
+  /** Media type. May be empty. */
   readonly contentType: string;
   readonly content: Readable;
 }
@@ -15,7 +15,7 @@ export interface FilePart {
 /** A part of the body of a request: a parameter or a file. */
 export type Part = Parameter | FilePart;
 
-/** Bytes of all parameters in a body. */
+/** Maximum bytes of all parameters in a body. */
 export const MAX_FIELD_BYTES = 1_000_000;
 
 export function isFile(part: Part): part is FilePart {

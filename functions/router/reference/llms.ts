@@ -1,6 +1,6 @@
 import type { Tool } from '../../shared/tool.ts';
 
-/** Returns a summary of the service for language models, in the form of `/llms.txt`. */
+/** Returns a summary of the service for language models, in the format of `/llms.txt`. */
 export function llmsText(tools: readonly Tool[]): string {
   const lines = tools.map(
     ({ name, summary, formats }) => `- ${name}: ${summary} Writes ${formats.join(', ')}.`,

@@ -64,8 +64,8 @@ const PROBLEM = {
 const replies = new WeakMap<readonly Tool[], { readonly canUpload: boolean; readonly reply: HttpReply }>();
 
 /**
- * Replies with the description of the service. It is written once for the tools of a deployment, because it takes 5 ms, and callers
- * without a key could keep the process busy with it.
+ * Replies with the description of the service. It is generated once for the tools of a deployment, because that takes
+ * 5 ms, and callers without a key could keep the process busy with it.
  */
 export function describeApi(...given: Parameters<typeof openApi>): HttpReply {
   const [tools, { canUpload }] = given;
@@ -86,7 +86,7 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
     parameters: query,
     responses: responses(),
   });
-  // In a GET they can be nowhere else.
+  // In a GET request they can only be in the query.
   const required = parameters
     .filter(({ name }) => REQUIRED.includes(name))
     .map((parameter) => ({ ...parameter, in: 'query', required: true }));
@@ -120,7 +120,7 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
     paths: {
       '/api/': {
         get: {
-          ...convert('convert', 'Converts the document behind a URL.'),
+          ...convert('convert', 'Converts the document at a URL.'),
           parameters: [
             ...required,
             ...query.filter((_, index) => !REQUIRED.includes(parameters[index]!.name)),
@@ -176,7 +176,7 @@ const REQUIRED = ['app', 'infile', 'outfile'];
 
 export interface Parameter {
   readonly name: string;
-  /** Whether the name alone has a meaning, as that of a switch. */
+  /** Whether the name alone is valid, as for a switch. */
   readonly allowEmptyValue?: true;
   readonly description: string;
   readonly schema: JsonSchema;
@@ -197,7 +197,7 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
     { name: '_args', description: 'Options in order, as on a command line.', schema: TEXT },
     {
       name: '_cache',
-      description: 'Seconds for which the result of an earlier, equal request may be used.',
+      description: 'Maximum age in seconds of an earlier result that may be used.',
       schema: { type: 'integer', minimum: 1, maximum: MAX_CACHE },
     },
     { name: '_key', description: 'Signed links: the ID of the signing key.', schema: TEXT },
@@ -205,7 +205,7 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
     { name: '_signature', description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },
     {
       name: '_response',
-      description: 'The form of the response.',
+      description: 'How the result is returned.',
       schema: { enum: ['text', 'file', 'redirect'], default: 'text' },
     },
   ];
@@ -238,14 +238,17 @@ function options(tools: readonly Tool[]): Parameter[] {
   });
 }
 
-/** Words are read in upper and lower case. */
+/** Accepts words in upper and lower case. */
 function inAnyCase(schema: JsonSchema): JsonSchema {
   const { enum: words } = schema;
   if (!Array.isArray(words)) return schema;
   return { ...schema, enum: [...new Set(words.flatMap((word) => [word, String(word).toLowerCase()]))] };
 }
 
-/** Component names allow few characters, and names of options differ in their hyphens. */
+/**
+ * Returns the component name of a parameter. Few characters are allowed, and option names may differ only in their
+ * hyphens.
+ */
 function keyOf(name: string): string {
   return name.replace(/[^A-Za-z0-9._-]/g, (character) => `_${character.codePointAt(0)}`);
 }

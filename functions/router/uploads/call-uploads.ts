@@ -18,7 +18,7 @@ interface Dependencies {
 
 /** A request whose source can be downloaded. */
 export interface OpenedRequest extends ConversionRequest {
-  /** The files of a page that was uploaded; the page itself is the first one. */
+  /** The files of an uploaded page, starting with the page itself. */
   readonly files?: readonly PageFile[];
 }
 
@@ -36,7 +36,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'application/vnd.ms-powerpoint': '.ppt',
 };
 
-/** The sources that come with one call. They are deleted when it ends. */
+/** The sources that were sent with one call. They are deleted when it ends. */
 export class CallUploads {
   readonly #account: string;
   readonly #dependencies: Dependencies;
@@ -60,7 +60,7 @@ export class CallUploads {
       else if (part.name === 'asset') await this.#receiveAsset(part);
       else if (part.name === 'infile') parameters.push(await this.#receiveSource(part));
       else {
-        const message = `A file must have the name 'infile' or 'asset', got ${quote(part.name)}.`;
+        const message = `Unknown file field ${quote(part.name)}. Use 'infile' or 'asset'.`;
         throw new ConversionError('UNKNOWN_PARAMETER', message);
       }
     }
@@ -72,7 +72,7 @@ export class CallUploads {
     const { source, tool } = request;
     const isUrl = /^https?:/.test(source);
     if (this.#assets.length > 0 && (isUrl || tool.source === 'file')) {
-      const message = "Parameter 'asset' is only for html2pdf and html2image, beside a page that is a file.";
+      const message = "'asset' files require html2pdf or html2image and an uploaded page as 'infile'.";
       throw new ConversionError('BAD_PARAMETER', message);
     }
     if (isUrl) return request;
@@ -93,7 +93,7 @@ export class CallUploads {
     return { ...request, source: page.url, files: [page, ...(await Promise.all(assets))] };
   }
 
-  /** Deletes what this call has uploaded. */
+  /** Deletes everything that this call has uploaded. */
   async close(): Promise<void> {
     const account = this.#account;
     await Promise.all(
@@ -125,7 +125,7 @@ export class CallUploads {
     if (this.#bytesLeft <= 0) throw sourceTooLarge(limits.sourceBytes);
     const upload = { objectKey, account: this.#account, maxBytes: this.#bytesLeft, content };
     const bytes = await uploads.receive(upload, this.#signal).catch((thrown: unknown) => {
-      // The storage only knows what the files before left of the limit.
+      // The storage only knows how much of the limit earlier files have left.
       const isTooLarge = thrown instanceof ConversionError && thrown.code === 'SOURCE_TOO_LARGE';
       throw isTooLarge ? sourceTooLarge(limits.sourceBytes) : thrown;
     });
@@ -142,6 +142,6 @@ function pathOf(fileName: string): string {
   if (isValid) return path;
   throw new ConversionError(
     'BAD_PARAMETER',
-    `The file name of an 'asset' must be its path relative to the page, like images/a.png, got ${quote(fileName)}.`,
+    `The file name of an 'asset' must be its path relative to the page, such as images/a.png, got ${quote(fileName)}.`,
   );
 }

@@ -14,12 +14,15 @@ interface Dependencies {
   readonly isDisabled?: (account: string) => Promise<boolean>;
 }
 
-/** Whether a request sends a form that the service has issued. */
+/** Whether a request sends a form that the service issued. */
 export function isForm(parameters: readonly Parameter[]): boolean {
   return parameters.some(({ name }) => name === 'policy');
 }
 
-/** Returns a form for one file, and the `infile` that names it afterwards. @throws ConversionError for other parameters. */
+/**
+ * Returns a form for one file, and the `infile` value that refers to it afterwards. @throws ConversionError for other
+ * parameters.
+ */
 export async function issueForm(
   query: readonly Parameter[],
   { account }: KeyRecord,
@@ -37,7 +40,7 @@ export async function issueForm(
   return jsonReply(200, { infile: `upload:${id}`, ...form, maxBytes: target.maxBytes, expires });
 }
 
-/** Stores the file of a form. @throws ConversionError for an invalid form, and those of `Uploads.receive`. */
+/** Stores the file of a form. @throws ConversionError for an invalid form, and the errors of `Uploads.receive`. */
 export async function receiveForm(
   { parameters, rest }: Body,
   { uploads, isDisabled }: Dependencies,

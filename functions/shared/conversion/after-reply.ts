@@ -1,10 +1,10 @@
 /** Runs work that no caller waits for. */
 export type AfterReply = (work: () => void | Promise<void>) => void | Promise<void>;
 
-/** Runs it before the reply, because Lambda freezes a function that has replied. */
+/** Runs the work before the reply, because Lambda freezes a function that has replied. */
 export const beforeReply: AfterReply = (work) => work();
 
-/** Runs it as soon as the reply has been sent. */
+/** Runs the work as soon as the reply has been sent. */
 export const afterReply: AfterReply = (work) => {
   setImmediate(work);
 };

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { makePrivateDirectory } from '../private-directory.ts';
 import { emptyDirectory, removeDirectory } from './remove-directory.ts';
 
-/** Empty directories that are kept. */
+/** Maximum number of empty directories to keep. */
 const SPARES = 2;
 
 /**
- * The directories of conversions. Creating a directory takes several times as long as renaming one, so one that has been emptied is
- * used again. It has a new name each time, so whatever still writes to the old one fails.
+ * The directories of conversions. Creating a directory takes several times as long as renaming one, so empty ones are
+ * reused. Each use gets a new name, so that any process still writing to the old one fails.
  */
 export class ConversionDirectories {
   readonly #parent: string;
   readonly #spares: string[] = [];
 
-  /** `parent` is created if it does not exist. */
+  /** Creates `parent` if it does not exist. */
   constructor(parent: string) {
     this.#parent = parent;
   }
@@ -29,14 +29,14 @@ export class ConversionDirectories {
     return makePrivateDirectory(this.#parent, 'conversion-');
   }
 
-  /** Deletes the directory, if it still exists, or everything in it. */
+  /** Deletes the directory, if it still exists, or only its content. */
   remove(directory: string): void | Promise<void> {
     const spare = this.#spares.length < SPARES && this.#rename(directory, 'spare');
     if (!spare || !emptyDirectory(spare)) return removeDirectory(spare || directory);
     this.#spares.push(spare);
   }
 
-  /** Returns the new path, or `undefined` if something has deleted the directory. */
+  /** Returns the new path, or `undefined` if the directory has been deleted. */
   #rename(from: string, kind: string): string | undefined {
     const to = join(this.#parent, `${kind}-${randomUUID()}`);
     try {

@@ -18,13 +18,13 @@ interface Dependencies {
   readonly temporary: string;
   readonly log: Log;
   readonly conversions?: ConversionObserver;
-  /** When the files of a conversion are deleted. The default is before the reply. */
+  /** When the files of a conversion are deleted. Before the reply by default. */
   readonly afterReply?: AfterReply;
 }
 
 /**
- * Returns the function that runs a tool's conversions: download → convert → store, in one directory and
- * within one deadline.
+ * Returns the function that runs a tool's conversions: download → convert → store, in one directory and within one
+ * deadline.
  */
 export function createHandler<T extends Tool>(
   tool: T,

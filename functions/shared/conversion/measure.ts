@@ -3,7 +3,7 @@ import type { Put } from '../../platform/storage.ts';
 import type { Format } from '../formats.ts';
 import type { Converted, Output } from '../tool.ts';
 
-/** Is notified about conversions, for metrics. */
+/** Observes conversions, for metrics. */
 export interface ConversionObserver {
   started(tool: string): void;
   /** `code` is `OK`, `CANCELLED`, or the code of the error. */
@@ -23,7 +23,7 @@ export class Measurement {
     this.#steps.set(step, (this.#steps.get(step) ?? 0) + milliseconds);
   }
 
-  /** Adds the milliseconds that `work` takes to a step, without the time spent waiting for a worker. */
+  /** Adds the duration of `work` to a step in milliseconds, without the time spent waiting for a worker. */
   async time<Value>(step: string, work: () => Promise<Value>): Promise<Value> {
     const started = performance.now();
     const queued = this.#steps.get('queue') ?? 0;
@@ -42,7 +42,7 @@ export class Measurement {
     };
   }
 
-  /** Returns the outputs and counts their pages: the pages of a PDF, or one per image. */
+  /** Yields the outputs and counts their pages: the pages of a PDF, or one per image. */
   async *pagesOf({ outputs, pageCount }: Converted, format: Format): AsyncGenerator<Output> {
     for await (const output of outputs) {
       this.#pages += format === 'pdf' ? (pageCount ?? 1) : 1;

@@ -2,21 +2,21 @@ import { lstatSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Bytes, and files, that are deleted in a few milliseconds. */
+/** Upper bounds for a synchronous delete (a few milliseconds). */
 const QUICK = { bytes: 10_000_000, files: 50 };
-/** Retries transient errors, such as having no free file descriptor, for about a minute. */
+/** Retries transient errors, such as EMFILE, for about a minute. */
 const REPEATED = { maxRetries: 10, retryDelay: 1000 };
 
 /**
- * Deletes the directory of a conversion, if it still exists: at once if its files are few and small, which is five times as
- * fast, otherwise without blocking the event loop.
+ * Deletes the directory of a conversion, if it still exists. A few small files are deleted synchronously, which is
+ * five times as fast. Otherwise the event loop is not blocked.
  */
 export function removeDirectory(directory: string): void | Promise<void> {
   const options = { recursive: true, force: true };
   try {
     if (quickFiles(directory)) return rmSync(directory, options);
   } catch {
-    // Repeated below.
+    // Retried below.
   }
   return rm(directory, { ...options, ...REPEATED });
 }
@@ -28,12 +28,12 @@ export function emptyDirectory(directory: string): boolean {
     for (const file of files ?? []) unlinkSync(file);
     return files !== undefined;
   } catch {
-    // It contains a directory, for example.
+    // It may contain a directory.
     return false;
   }
 }
 
-/** Returns the paths in a directory, or `undefined` if deleting them takes longer. */
+/** Returns the paths in a directory, or `undefined` if deleting them would take longer. */
 function quickFiles(directory: string): string[] | undefined {
   const names = readdirSync(directory);
   if (names.length > QUICK.files) return undefined;

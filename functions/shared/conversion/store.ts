@@ -19,7 +19,10 @@ import { FORMATS, type Format } from '../formats.ts';
 import { type OutputName, pageName } from '../output-name.ts';
 import type { ConversionLimits, Output } from '../tool.ts';
 
-/** Bytes of a page above which it is compressed once more, in chunks. A checksum of this many takes 20 ms. */
+/**
+ * Maximum bytes of a page that is compressed in one piece. A larger one is compressed once more, in chunks. A
+ * checksum of this many bytes takes 20 ms.
+ */
 const LARGE = 4_000_000;
 
 interface Delivery {
@@ -62,13 +65,13 @@ async function deliverArchive(
   const stream = archive.outputStream as PassThrough;
   archive.once('error', (error) => stream.destroy(error as Error));
   const written = pipeline(stream, createWriteStream(path), { signal });
-  // Awaited at the end, but it can fail earlier, while the next page is being converted.
+  // Awaited at the end, but may fail earlier, while the next page is being converted.
   written.catch(() => {});
   try {
     for await (const output of checked(delivery)) {
       const entry = pageName(pattern, output.page);
-      // The size and checksum of an uncompressed entry must precede its data, because some readers require it. yazl computes them
-      // synchronously, which takes too long for a large page.
+      // The size and checksum of an uncompressed entry must precede its data, because some readers require that. yazl
+      // computes them synchronously, which takes too long for a large page.
       if (output.bytes > LARGE) {
         const content = createReadStream(output.path);
         archive.addReadStream(content, entry, { compressionLevel: 1 });
@@ -86,7 +89,7 @@ async function deliverArchive(
   return put(grant, { path, name, contentType: 'application/zip', bytes: size }, signal);
 }
 
-/** Yields the outputs with their sizes and page numbers, and throws at the first invalid one. */
+/** Yields the outputs with their sizes and page numbers, and throws at the first invalid output. */
 async function* checked({ outputs, format, directory, limits }: Delivery) {
   let total = 0;
   let count = 0;
@@ -110,17 +113,20 @@ async function* checked({ outputs, format, directory, limits }: Delivery) {
   if (count === 0) throw noOutput();
 }
 
-/** Returns the size of a file that begins with the signature of its format. */
+/** Checks that a file begins with the signature of its format, and returns its size. */
 function checkSignature(path: string, format: Format): number {
   const { size, head } = readHead(path);
   if (FORMATS[format].matches(head)) return size;
   throw new ConversionError('CONVERSION_FAILED', `The conversion produced a file that is not ${format}.`);
 }
 
-/** Does not block on a pipe, and does not follow a link. */
+/** Flags that do not block on a pipe and do not follow a link. */
 const READING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** Synchronous: several times faster than the thread pool for these few calls. */
+/**
+ * Reads the size and the first bytes of a file. Synchronous: several times faster than the thread pool for these few
+ * calls.
+ */
 function readHead(path: string): { size: number; head: Buffer } {
   const head = Buffer.alloc(16);
   let file: number | undefined;

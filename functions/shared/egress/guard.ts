@@ -7,26 +7,26 @@ import { abortError, untilAborted, withTimeout } from '../timeout.ts';
 import { createResolver, type Resolve } from './dns/resolver.ts';
 import { ipBytes, isPublic } from './ip-address.ts';
 
-/** Which hosts may be connected to. */
+/** Rules for the hosts that may be connected to. */
 export interface EgressRules {
   /** Allowed ports. */
   readonly ports?: readonly number[];
   /**
-   * Exact `host:port` pairs that are allowed regardless of what they resolve to. For one machine and tests,
-   * never on Lambda.
+   * Exact `host:port` pairs that are allowed regardless of their IP addresses. For one machine and tests, never on
+   * Lambda.
    */
   readonly exceptions?: readonly string[];
   /** The service's own host names, which are blocked so that a conversion cannot start another one. */
   readonly ownHosts?: readonly string[];
   /** Timeout of a name lookup in milliseconds. */
   readonly resolveTime?: number;
-  /** Returns every IP address of a host name. The default asks DNS. */
+  /** Returns every IP address of a host name. Queries DNS by default. */
   readonly resolve?: Resolve;
   /** Maximum number of concurrent name lookups, in total and per account. */
   readonly lookups?: { readonly total: number; readonly perAccount: number };
 }
 
-/** The account for which a host is looked up. */
+/** The account that a host is looked up for. */
 export interface LookupFor {
   readonly account: string;
   /** Cancels the lookup. */
@@ -35,18 +35,18 @@ export interface LookupFor {
 
 const NEVER = new AbortController().signal;
 const LOOKUPS = { total: 128, perAccount: 32 };
-/** Addresses of a host that are checked and dialled. A hostile name server may return thousands. */
+/** Maximum number of IP addresses per host to check and dial. A hostile name server may return thousands. */
 const MAX_IP_ADDRESSES = 32;
 
-/** A URL that passed the guard. Only the addresses in it may be connected to. */
+/** A URL that passed the guard. Only the IP addresses in it may be connected to. */
 export interface CheckedUrl {
   readonly url: URL;
   /** Host name or IP address, without brackets. */
   readonly host: string;
   readonly port: number;
-  /** All IP addresses of the host; every one was checked. */
+  /** All IP addresses of the host. Each one has been checked. */
   readonly ipAddresses: readonly string[];
-  /** Returns the checked addresses to `node:net`, so that the name is not resolved again. */
+  /** Returns the checked IP addresses to `node:net`, so that the name is not resolved again. */
   readonly lookup: LookupFunction;
 }
 
@@ -56,11 +56,11 @@ export interface Egress {
    * @throws ConversionError `BAD_ADDRESS`, `BLOCKED_ADDRESS`.
    */
   check(url: string | URL, lookupFor?: LookupFor): Promise<CheckedUrl>;
-  /** Connects to an address that was checked. */
+  /** Connects to a checked IP address. */
   connect(checked: CheckedUrl): Socket;
 }
 
-/** Returns the guard that every outgoing connection passes. */
+/** Returns the guard that every outgoing connection must pass. */
 export function createEgress(rules: EgressRules = {}): Egress {
   const { resolve = createResolver(), resolveTime = 3000 } = rules;
   const lookups = createFairQueue(rules.lookups ?? LOOKUPS);
@@ -114,7 +114,10 @@ function parseUrl(given: string | URL): URL {
   return url;
 }
 
-/** One message for every reason, so that a caller cannot find out which hosts exist in a private network. */
+/**
+ * Returns the error for a blocked URL. The message is the same for every reason, so that a caller cannot find out
+ * which hosts exist in a private network.
+ */
 function blocked(cause?: unknown): ConversionError {
   const message = 'The host of the URL was not found on the public internet.';
   return new ConversionError('BLOCKED_ADDRESS', message, { cause });
@@ -128,7 +131,10 @@ function blockedPort(port: number, ports: ReadonlySet<number>): ConversionError 
   );
 }
 
-/** Reads the bytes of this machine's addresses. Read for every check, because it can get one while the service runs. */
+/**
+ * Returns this machine's IP addresses as bytes. Read for every check, because the machine can get new ones while the
+ * service runs.
+ */
 function ownAddresses(): ReadonlySet<string> {
   const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return new Set(interfaces.map(({ address }) => String(ipBytes(address.replace(/%.*/, '')))));

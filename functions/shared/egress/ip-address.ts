@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { FORBIDDEN_V4, FORBIDDEN_V6, ISATAP, PUBLIC_V6, type Range } from './ranges.ts';
 
-/** The ranges that are checked. Tests remove one at a time. */
+/** The ranges to check. Tests remove one at a time. */
 export interface Ranges {
   readonly forbiddenV4: readonly Range[];
   readonly publicV6: Range;
@@ -17,8 +17,8 @@ export const RANGES: Ranges = {
 };
 
 /**
- * Whether an IP address is on the public internet. The check works on bytes; anything that is not a plain IP
- * address is not public.
+ * Whether an IP address is on the public internet. The check works on bytes. Anything that is not a plain IP address
+ * is not public.
  */
 export function isPublic(ipAddress: string, ranges: Ranges = RANGES): boolean {
   const bytes = ipBytes(ipAddress);
@@ -45,7 +45,7 @@ export function ipBytes(ipAddress: string): readonly number[] | undefined {
   });
 }
 
-/** Bytes of the ranges' prefixes, parsed once: a host may have many addresses, and each is compared with every range. */
+/** Bytes of the ranges' prefixes, parsed once, because every IP address of a host is compared with every range. */
 const starts = new Map<string, readonly number[]>();
 
 function startOf(prefix: string): readonly number[] {

@@ -1,6 +1,9 @@
 import { isIPv6 } from 'node:net';
 
-/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, because each caller has a whole network of them. */
+/**
+ * Returns an IPv4 address as it is, and of an IPv6 address the first 64 bits, because each caller has a whole network
+ * of them.
+ */
 export function networkOf(ip: string): string {
   if (!isIPv6(ip) || ip.includes('.')) return ip.replace(/^::ffff:/, '');
   const [head = '', tail = ''] = ip.split('%')[0]!.split('::') as [string, string?];

@@ -1,4 +1,4 @@
-/** A range of IP addresses that are not on the public internet, and what it is for. */
+/** An IP range as prefix and length, and why it is listed. */
 export type Range = readonly [prefix: string, bits: number, reason: string];
 
 /**

@@ -8,8 +8,8 @@ import { optionNamed } from './read-options.ts';
 const MAX_LENGTH = 8000;
 
 /**
- * Reads options as on a command line: `-crop 50x50+0+0 -resize 200x`. They keep their order. Words are quoted as in a
- * POSIX shell; other characters that a shell would interpret stand for themselves.
+ * Reads options as on a command line, in order: `-crop 50x50+0+0 -resize 200x`. Words are quoted as in a POSIX shell.
+ * Other characters that a shell would interpret have no special meaning.
  * @throws ConversionError `BAD_PARAMETER` for an open quote, or a value without an option.
  */
 export function readArgs(text: string, tool: Tool): Parameter[] {
@@ -40,7 +40,10 @@ export function readArgs(text: string, tool: Tool): Parameter[] {
 
 const OPTION = /^[-+]{1,2}[a-z]/i;
 
-/** Returns the words from `from` on that belong to an option: all before the next option if it is not known here. */
+/**
+ * Returns the words from `from` on that belong to an option. For an unknown option, these are all words before the
+ * next one.
+ */
 export function wordsAfter(
   option: Option<unknown> | undefined,
   words: readonly string[],

@@ -8,7 +8,7 @@ import type { Tool } from '../tool.ts';
 import { MAX_URL_LENGTH, readUrl } from './option.ts';
 
 /**
- * Reads the `infile` of a caller who can also send files. Returns a `data:` URL or `upload:ID` as it is.
+ * Reads the `infile` of a caller who can also send files. Returns a `data:` URL or `upload:ID` unchanged.
  * @throws ConversionError `BAD_ADDRESS`.
  */
 export function readSource(text: string): string {
@@ -25,7 +25,7 @@ export function readSource(text: string): string {
   );
 }
 
-/** Matches what people write for a file of their own. */
+/** Matches spellings that people use for local files. */
 const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-9]{2,5}$/i;
 
 /**
@@ -40,7 +40,7 @@ export function readSourceUrl(text: string): string {
 }
 
 /**
- * Returns the format if the tool writes it in this shape: one file, or one per page.
+ * Returns the format if the tool can write it as one file, or as one file per page, as requested.
  * @throws ConversionError `UNSUPPORTED_CONVERSION`.
  */
 export function checkFormat(tool: Tool, format: Format, { kind }: OutputName): Format {

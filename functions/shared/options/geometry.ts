@@ -11,21 +11,21 @@ export interface Geometry {
   readonly percent?: { readonly x: number; readonly y: number };
   /** Maximum number of pixels of the result (`A@`). */
   readonly area?: number;
-  /** `!`: exactly these sides, stretched. */
+  /** `!`: stretch to exactly these sides. */
   readonly exact: boolean;
-  /** `>`: only if larger. */
+  /** `>`: resize only larger images. */
   readonly onlyShrink: boolean;
-  /** `<`: only if smaller. */
+  /** `<`: resize only smaller images. */
   readonly onlyEnlarge: boolean;
-  /** `^`: the sides are a minimum, not a maximum. */
+  /** `^`: the sides are minimums, not maximums. */
   readonly fill: boolean;
 }
 
-/** Maximum width and height that a geometry can name, in pixels. */
+/** Maximum width and height in a geometry, in pixels. */
 export const MAX_SIDE = 16384;
 
 /**
- * Parses an ImageMagick geometry, or returns `undefined`. Flags may be anywhere, and `\!` is `!`.
+ * Parses an ImageMagick geometry, or returns `undefined`. Flags may be anywhere, and `\!` means `!`.
  * Source of the grammar: https://imagemagick.org/script/command-line-processing.php#geometry
  */
 export function parseGeometry(value: string): Geometry | undefined {
@@ -56,7 +56,7 @@ function parsePercent(sides: string, scaling: Scaling): Geometry | undefined {
   const number = '(\\d{1,5}(?:\\.\\d{0,15})?|\\.\\d{1,15})';
   const match = new RegExp(`^(?:${number}%?)?(?:x(?:${number}%?)?)?$`).exec(sides);
   if (!match || (match[1] === undefined && match[2] === undefined)) return undefined;
-  // A side without a percentage keeps its length; a single percentage counts for both.
+  // A side without a percentage keeps its length. A single percentage applies to both sides.
   const single = !sides.includes('x');
   const x = Number(match[1] ?? 100);
   const y = match[2] === undefined ? (single ? x : 100) : Number(match[2]);
@@ -89,7 +89,7 @@ function targetSides(
     return whole(source.width * scale, source.height * scale);
   }
   if (exact) return whole(width ?? source.width, height ?? source.height);
-  // ImageMagick uses the one side of `W^` and `xH^` for both.
+  // ImageMagick uses the single side of `W^` and `xH^` for both.
   const box = fill ? { width: width ?? height, height: height ?? width } : { width, height };
   const scales = [box.width && box.width / source.width, box.height && box.height / source.height].filter(
     (scale) => scale !== undefined,

@@ -5,10 +5,14 @@ export interface Issues {
   readonly all: readonly ConversionError[];
   add(issue: ConversionError): void;
   /**
-   * Returns what `read` returns. The mistakes that it throws are collected as those about a parameter, and `undefined` returned.
+   * Returns the result of `read`. If it throws, collects its mistakes as mistakes in `parameter` and returns
+   * `undefined`.
    */
   attempt<Value>(read: () => Value, parameter?: string): Value | undefined;
-  /** Throws one error with the messages of the first 20 issues and the code of the first; does nothing if there are none. */
+  /**
+   * Throws one error with the messages of the first 20 issues and the code of the first. Does nothing if there are
+   * none.
+   */
   throwAll(): void;
 }
 

@@ -10,30 +10,30 @@ export interface Parameter {
   readonly value: string;
 }
 
-/** Where an option has an effect. Everywhere, unless a member says otherwise. */
+/** Where an option has an effect. Without any members: everywhere. */
 export interface Scope {
-  /** Output formats on which the option has an effect. */
+  /** Output formats that the option affects. */
   readonly outputs?: readonly Format[];
-  /** Kinds of source on which it has an effect, as `Converted.sourceKind` names them. */
+  /** Kinds of source that the option affects, named as in `Converted.sourceKind`. */
   readonly inputs?: readonly string[];
-  /** Keys of other options, of which at least one must be on or set. */
+  /** Keys of other options, at least one of which must be on or set. */
   readonly with?: readonly string[];
   /**
-   * Whether a caller relies on the option to protect, hide or remove something. Where it has no effect, it is an error
-   * instead of being listed in `X-Ignored-Options`.
+   * Whether callers rely on the option to protect, hide or remove something. If so, using it without effect is an
+   * error, instead of being listed in `X-Ignored-Options`.
    */
   readonly protects?: boolean;
 }
 
 /**
- * The words that follow an option on a command line: `none`, for a switch; `optional`, for a switch that may have a value;
- * `pair`, a name and a value; `two`, words of one value.
+ * The words that follow an option on a command line: `none` for a switch, `optional` for a switch that may have a
+ * value, `pair` for a name and a value, and `two` for two words of one value.
  */
 export type Words = 'none' | 'optional' | 'pair' | 'two';
 
 /** Defines one option. Its type, its row in the reference and its error messages are all derived from this. */
 export interface Option<Value> extends Scope {
-  /** Names in the query, including hyphens; the first is the preferred one. */
+  /** Names in the query, including hyphens. The first is the preferred one. */
   readonly names: readonly string[];
   /** One phrase for the option reference. */
   readonly description: string;
@@ -45,14 +45,14 @@ export interface Option<Value> extends Scope {
   readonly default: Value;
   /** Whether the option may be given more than once. */
   readonly repeatable: boolean;
-  /** Set if the order of its names matters. */
+  /** Set if the order of the option's names matters. */
   readonly order?: {
-    /** Names whose place does not matter if they are given once. */
+    /** Names whose position does not matter if they are given once. */
     readonly settings: ReadonlySet<string>;
   };
-  /** The words that follow the option on a command line. The default is one. */
+  /** The words that follow the option on a command line. Defaults to one word. */
   readonly words?: Words;
-  /** Returns whether a value has a meaning for the original program only, so that it is ignored. */
+  /** Whether a value has a meaning only for the original program, so that it is ignored. */
   readonly ignores?: (value: string) => boolean;
   /** The options that a sequence consists of. */
   readonly readers?: Readonly<Record<string, Option<unknown>>>;
@@ -81,7 +81,7 @@ interface Common<Default> extends Scope {
   readonly description: string;
   readonly words?: Words | undefined;
   readonly ignores?: Option<unknown>['ignores'];
-  /** The default is a string or a number. */
+  /** The default schema is a string or a number. */
   readonly schema?: JsonSchema;
   readonly default?: Default;
 }
@@ -95,7 +95,7 @@ function scopeOf({ outputs, inputs, with: others, protects }: Scope): Scope {
   };
 }
 
-/** Returns options with a category, and with a scope for those that have none of their own. */
+/** Sets the category of options, and the scope of those that have none. */
 export function category<const P extends Options>(name: string, options: P, scope: Scope = {}): P {
   const entries = Object.entries(options).map(([key, option]) => [
     key,
@@ -134,7 +134,7 @@ export function option<Value, Default extends Value | undefined = undefined>(
   };
 }
 
-/** An integer from `min` to `max`. */
+/** Defines an integer from `min` to `max`. */
 export function integer<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
@@ -148,7 +148,7 @@ export function integer<Default extends number | undefined = undefined>(
   return option(names, `an integer from ${min} to ${max}`, parse, { ...options, schema });
 }
 
-/** A decimal number from `min` to `max`. */
+/** Defines a decimal number from `min` to `max`. */
 export function number<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
@@ -170,8 +170,8 @@ const ON = new Set(['', '1', 'true', 'yes', 'on']);
 const OFF = new Set(['0', 'false', 'no', 'off']);
 
 /**
- * A switch. The bare name, `1`, `true`, `yes` and `on` turn it on; `0`, `false`, `no` and `off` turn it off. `off` lists
- * names that invert it.
+ * Defines a switch. The bare name, `1`, `true`, `yes` and `on` turn it on, and `0`, `false`, `no` and `off` turn it
+ * off. `off` lists names that invert it.
  */
 export function flag(
   names: Names,
@@ -196,7 +196,7 @@ export function flag(
   };
 }
 
-/** One of several words, case-insensitive. */
+/** Defines one of several words, case-insensitive. */
 export function choice<
   const Word extends string,
   const Default extends NoInfer<Word> | undefined = undefined,
@@ -206,13 +206,13 @@ export function choice<
   return option(names, `one of ${words.join(', ')}`, parse, { ...options, schema });
 }
 
-/** Text without control characters. */
+/** Defines a text without control characters. */
 export function text<Default extends string | undefined = undefined>(
   names: Names,
   options: Common<Default> & {
     readonly max?: number;
     readonly pattern?: RegExp;
-    /** Describes what `pattern` accepts; completes "must be …". */
+    /** Describes the values that `pattern` accepts; completes "must be …". */
     readonly rule?: string;
   },
 ): Option<string | Default> {
@@ -226,7 +226,7 @@ export function text<Default extends string | undefined = undefined>(
   return option(names, rule, parse, { ...options, schema });
 }
 
-/** Characters of a URL that an option names. */
+/** Maximum number of characters of a URL that an option names. */
 export const MAX_URL_LENGTH = 8000;
 
 /** Returns a text that is an http or https URL, or `undefined`. */
@@ -253,7 +253,9 @@ const MILLIMETERS = {
   pica: 25.4 / 6,
 };
 
-/** A length in millimeters. A number without a unit is millimeters, as in wkhtmltopdf, and a px is 1/96 inch. */
+/**
+ * Defines a length in millimeters. As in wkhtmltopdf, a number without a unit is millimeters, and a px is 1/96 inch.
+ */
 export function length<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
@@ -278,7 +280,7 @@ export function parseLength(value: string, { min, max }: Range): number | undefi
   return inRange(Number(match[1]) * MILLIMETERS[unit as keyof typeof MILLIMETERS], min, max);
 }
 
-/** Width and height as `WxH`, both integers. */
+/** Defines a width and height as `WxH`, both integers. */
 export function size<Default extends Size | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
@@ -290,7 +292,7 @@ export function size<Default extends Size | undefined = undefined>(
     const height = inRange(Number(match?.[2]), min, max);
     return width === undefined || height === undefined ? undefined : { width, height };
   };
-  return option(names, `two integers like 1024x768, each from ${min} to ${max}`, parse, options);
+  return option(names, `two integers such as 1024x768, each from ${min} to ${max}`, parse, options);
 }
 
 /** Pages `first` to `last`, inclusive and starting at 1. Negative numbers count from the end: -1 is the last page. */
@@ -299,7 +301,10 @@ export interface PageRange {
   readonly last: number;
 }
 
-/** A list of pages such as `1,3-5,8-,!1`. `!1` is the last page, and a range without an end goes to the last page. */
+/**
+ * Defines a list of pages such as `1,3-5,8-,!1`. `!1` is the last page, and a range without an end goes to the last
+ * page.
+ */
 export function pageList<Default extends readonly PageRange[] | undefined = undefined>(
   names: Names,
   options: Common<Default>,
@@ -308,7 +313,7 @@ export function pageList<Default extends readonly PageRange[] | undefined = unde
     const ranges = value.split(',').map(parsePageRange);
     return ranges.length <= 500 && ranges.every((range) => range !== undefined) ? ranges : undefined;
   };
-  return option(names, 'a list of pages like 1,3-5,8-,!1 (!1 is the last page)', parse, options);
+  return option(names, 'a list of pages such as 1,3-5,8-,!1 (!1 is the last page)', parse, options);
 }
 
 function parsePageRange(part: string): PageRange | undefined {
@@ -331,7 +336,7 @@ export function repeatable<Value>(option: Option<Value | undefined>): Option<rea
   };
 }
 
-/** Reads each pair, and reports every invalid one. */
+/** Reads each pair and reports every invalid one. */
 function readEach<Value>(parameters: readonly Parameter[], read: (pair: Parameter) => Value): Value[] {
   const { attempt, throwAll } = createIssues();
   const values = parameters.map((pair) => attempt(() => read(pair), pair.name));
@@ -351,8 +356,8 @@ export type Step<Readers extends Readonly<Record<string, Option<unknown>>>> = {
 const MAX_STEPS = 100;
 
 /**
- * Operators whose order matters. They keep the order of the query and may be repeated. `settings` are those
- * whose place does not matter if they are given once.
+ * Defines operators whose order matters. They keep the order of the query and may be repeated. The position of those
+ * in `settings` does not matter if they are given once.
  */
 export function sequence<const Readers extends Readonly<Record<string, Option<unknown>>>>(
   readers: Readers,

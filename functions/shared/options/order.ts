@@ -4,7 +4,7 @@ import type { Tool } from '../tool.ts';
 import type { Option, Parameter } from './option.ts';
 
 /**
- * Checks options that arrived in a map, whose order is not known. `remedy` completes "The order of … matters, …".
+ * Checks options that arrived in a map, whose order is unknown. `remedy` completes "The order of … matters, …".
  * @throws ConversionError `BAD_PARAMETER` if the result depends on their order.
  */
 export function checkOrder(pairs: readonly Parameter[], tool: Tool, remedy: (args: string) => string): void {
@@ -18,13 +18,13 @@ export function checkOrder(pairs: readonly Parameter[], tool: Tool, remedy: (arg
   }
 }
 
-/** Returns the names of which the place matters: operators, and settings that are given more than once. */
+/** Returns the names whose position matters: operators, and settings that are given more than once. */
 function namesWithPlace(
   pairs: readonly Parameter[],
   settings: ReadonlySet<string>,
   readers: Readonly<Record<string, Option<unknown>>>,
 ): string[] {
-  // Two spellings of one option, such as `-dither` and `+dither`, repeat it.
+  // Two spellings of one option, such as `-dither` and `+dither`, count as a repetition.
   const ours = new Map(
     Object.values(readers).flatMap((reader) => reader.names.map((name) => [name, reader])),
   );

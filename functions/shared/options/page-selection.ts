@@ -7,7 +7,7 @@ interface Selection {
   readonly pages: readonly PageRange[] | undefined;
 }
 
-/** Yields an error for each rule between `-f`, `-l` and the list of pages, called `listName`, that a selection breaks. */
+/** Yields an error for each broken rule between `-f`, `-l` and the list of pages, whose option is `listName`. */
 export function* checkPageSelection(
   { firstPage, lastPage, pages }: Selection,
   listName = '-pages',
@@ -29,7 +29,7 @@ export function* checkPageSelection(
 }
 
 /**
- * Returns the selected pages of a document, each once, in the order requested, or `undefined` if none were selected.
+ * Returns the selected pages of a document, each once, in the requested order, or `undefined` if none were selected.
  * @throws ConversionError `PAGE_RANGE` if the document does not have one of them.
  */
 export function choosePages(

@@ -13,10 +13,10 @@ export interface ReadOptions {
   readonly issues: readonly ConversionError[];
 }
 
-/** Maximum number of unknown names that get a suggestion. The search for a similar name is the slowest part. */
+/** Maximum number of unknown names that get a suggestion. Searching for a similar name is the slowest part. */
 const MAX_SUGGESTIONS = 3;
 
-/** Reads a tool's options from the pairs that are left after the common parameters, and collects every mistake. */
+/** Reads a tool's options from the pairs that remain after the common parameters, and collects every mistake. */
 export function readOptions(tool: Tool, parameters: readonly Parameter[], format?: Format): ReadOptions {
   const issues = createIssues();
   const { byName, names } = indexOf(tool);
@@ -48,7 +48,7 @@ export function readOptions(tool: Tool, parameters: readonly Parameter[], format
     } else if (known?.option.protects) issues.add(unprotected(name, reason));
     else {
       ignored.add(name);
-      // The engine never sees it.
+      // The engine never sees an option without an effect.
       options[known!.key] = tool.options[known!.key]!.default;
     }
   }
@@ -59,13 +59,13 @@ export function readOptions(tool: Tool, parameters: readonly Parameter[], format
 /** The options of a request, by name. */
 export interface NamedOptions {
   readonly tool: Tool;
-  /** All that the caller has set. */
+  /** Names of all options that the caller set. */
   readonly optionNames: readonly string[];
-  /** Accepted, but without an effect on this output. */
+  /** Names of options that were accepted but do not affect this output. */
   readonly ignored: readonly string[];
 }
 
-/** Returns the names of the options without an effect on this output, or on a source of this kind, if it is known. */
+/** Returns the names of the options that do not affect this output or, if it is known, this kind of source. */
 export function namesWithoutEffect(
   { tool, optionNames, ignored }: NamedOptions,
   sourceKind: string | undefined,
@@ -78,18 +78,18 @@ export function namesWithoutEffect(
   return [...new Set([...ignored, ...unsupported])];
 }
 
-/** Returns the option of a tool, or the one of its sequence, that has this name. */
+/** Returns the tool's option with this name, which may be part of its sequence. */
 export function optionNamed(tool: Tool, name: string): Option<unknown> | undefined {
   return indexOf(tool).byName.get(name)?.option;
 }
 
-/** Returns the values of options that are not given. */
+/** Returns the default values of all options. */
 export function defaultsOf<P extends Options>(options: P): ValuesOf<P> {
   const defaults = Object.entries(options).map(([key, option]) => [key, option.default]);
   return Object.fromEntries(defaults) as ValuesOf<P>;
 }
 
-/** Returns the error of a parameter that was given more than once, under any of its names. */
+/** Returns the error for a parameter that was given more than once, under any of its names. */
 export function repeated(pairs: readonly Parameter[]): ConversionError {
   const names = [...new Set(pairs.map(({ name }) => `'${name}'`))];
   const subject = names.length === 1 ? 'Parameter' : 'Parameters';
@@ -103,7 +103,7 @@ export function repeated(pairs: readonly Parameter[]): ConversionError {
 interface Indexed {
   /** Key in `Tool.options`. */
   readonly key: string;
-  /** The option, or the one of a sequence that has this name. */
+  /** The option with this name, which may be part of a sequence. */
   readonly option: Option<unknown>;
 }
 
@@ -127,7 +127,7 @@ function indexOf(tool: Tool): Index {
   return index;
 }
 
-/** Completes "has no effect …", or returns `undefined` for an option that may have one. */
+/** Completes "has no effect …". Returns `undefined` for an option that may have one. */
 function reasonWithoutEffect(
   { outputs, with: others }: Option<unknown>,
   tool: Tool,

@@ -1,17 +1,20 @@
 import type { Tool } from '../tool.ts';
 import type { Option } from './option.ts';
 
-/** Facts about an option for people. */
+/** An option as the reference describes it. */
 export interface OptionReference {
   readonly option: Option<unknown>;
   /** Valid values; completes "must be …". */
   readonly rule: string;
   readonly default: string | undefined;
-  /** Says where the option has an effect; empty if that is everywhere. Names are in backticks. */
+  /** Where the option has an effect, with names in backticks. Empty if it has one everywhere. */
   readonly scope: string;
 }
 
-/** Returns the options of a tool by category, in their order. The operators of a sequence are options of their own. */
+/**
+ * Returns the options of a tool by category, in their order. The operators of a sequence are listed as separate
+ * options.
+ */
 export function referenceOf(tool: Tool): ReadonlyMap<string, readonly OptionReference[]> {
   const options = Object.values(tool.options).flatMap((option): readonly Option<unknown>[] =>
     Object.values(option.readers ?? { option }).filter(({ names }) => names.length > 0),

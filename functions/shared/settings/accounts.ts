@@ -2,12 +2,12 @@ import type { RateLimits } from '../../platform/keys/keys.ts';
 import type { Level, LogFormat } from '../log.ts';
 import { numberSetting, textSetting } from './environment.ts';
 
-/** Range of limits that count calls. */
+/** Range of the limits on calls. */
 export const COUNTS = { min: 0, max: 1_000_000_000 } as const;
 
 /**
- * Reads the limits of keys that have none of their own: LIMIT_PER_MINUTE, LIMIT_PER_MONTH, LIMIT_CONCURRENT;
- * 0 is no limit.
+ * Reads the limits of keys without their own limits: LIMIT_PER_MINUTE, LIMIT_PER_MONTH, LIMIT_CONCURRENT. 0 means no
+ * limit.
  */
 export function rateLimitSettings(defaults: Required<RateLimits>): RateLimits {
   return withoutZeros({
@@ -17,18 +17,18 @@ export function rateLimitSettings(defaults: Required<RateLimits>): RateLimits {
   });
 }
 
-/** Returns the limits that are not 0, which means no limit. */
+/** Removes limits that are 0, which means no limit. */
 export function withoutZeros(limits: Required<RateLimits>): RateLimits {
   return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
 }
 
-/** Maximum number of demo conversions per hour. */
+/** Maximum numbers of demo conversions per hour. */
 export interface DemoSettings {
   readonly perAddress: number;
   readonly perHour: number;
 }
 
-/** Reads DEMO (`on` or `off`), DEMO_PER_ADDRESS and DEMO_PER_HOUR; `undefined` if demo mode is off. */
+/** Reads DEMO (`on` or `off`), DEMO_PER_ADDRESS and DEMO_PER_HOUR. Returns `undefined` if demo mode is off. */
 export function demoSettings(): DemoSettings | undefined {
   if (!switchSetting('DEMO', true)) return undefined;
   return {

@@ -1,6 +1,6 @@
 /**
- * Milliseconds after which each layer on AWS times out: always before the layer above it, and after the
- * conversion itself.
+ * Timeouts of the layers on AWS in milliseconds. Each is shorter than that of the layer above it, and longer than
+ * that of the conversion itself.
  */
 export const TIMEOUTS = {
   gateway: 300_000,
@@ -11,8 +11,8 @@ export const TIMEOUTS = {
 } as const;
 
 /**
- * MiB of the router's function, which waits while the tool runs. Half of 1024 costs half and stretches its 13.5 ms of CPU
- * per request to 47 ms instead of 23. The memory of a tool's function is in its `tool.ts`.
+ * MiB of the router's function, which mostly waits for the tool. 512 instead of 1024 halves the cost; the 13.5 ms of
+ * CPU per request then take 47 ms instead of 23 ms. The memory of a tool's function is in its `tool.ts`.
  */
 export const ROUTER_MEMORY = 512;
 
@@ -25,5 +25,5 @@ export const LIVE_ALIAS = 'live';
 /** Path of the site. Everything that API Gateway serves is below the name of its stage, which is `api`. */
 export const SITE_PATH = '/api/site';
 
-/** Bytes of a file that a request may contain: its bytes are part of the router's event. */
+/** Maximum bytes of a file in a request, which is part of the router's event. */
 export const MAX_BODY = 4_500_000;

@@ -1,4 +1,4 @@
-/** The only code that reads `process.env`. Each setting is read once, at startup, and checked. */
+/** The only code that reads `process.env`. Each setting is read and checked once, at startup. */
 const environment: Readonly<Record<string, string | undefined>> = process.env;
 
 /** Reads a text setting. An empty value counts as absent. */
@@ -32,7 +32,7 @@ export function originsSetting(name: string): string[] {
   const origins = listSetting(name);
   const wrong = origins.find((origin) => origin !== '*' && URL.parse(origin)?.origin !== origin);
   if (wrong === undefined) return origins;
-  throw new Error(`Setting ${name} must be * or origins like https://www.example.com, got '${wrong}'.`);
+  throw new Error(`Setting ${name} must be * or origins such as https://www.example.com, got '${wrong}'.`);
 }
 
 /** Reads an http or https origin such as `https://convert.example.com`. */
@@ -42,6 +42,6 @@ export function originSetting(name: string): string | undefined {
   const url = URL.parse(value);
   if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search) return url.origin;
   throw new Error(
-    `Setting ${name} must be an http or https origin like https://convert.example.com, got '${value}'.`,
+    `Setting ${name} must be an http or https origin such as https://convert.example.com, got '${value}'.`,
   );
 }

@@ -5,8 +5,8 @@ import { numberSetting } from './environment.ts';
 export const MEGABYTES = { min: 1, max: 2000 } as const;
 
 /**
- * Reads the limits that an operator may set, MAX_SOURCE_MB, MAX_RESULT_MB, SETTLE_TIME and CONVERSION_TIME
- * (seconds, at most `longest`).
+ * Reads the limits that an operator may set: MAX_SOURCE_MB, MAX_RESULT_MB, SETTLE_TIME and CONVERSION_TIME (in
+ * seconds, at most `longest`).
  */
 export function conversionLimitSettings({ longest }: { longest: number }): ConversionLimits {
   const megabytes = (name: string, bytes: number) => 1e6 * numberSetting(name, bytes / 1e6, MEGABYTES);

@@ -1,8 +1,9 @@
 import { textSetting } from './environment.ts';
 
 /**
- * `required`: engines do not start where the kernel cannot filter their system calls, nor does Chromium without its own
- * sandbox, except as root. `best-effort`: they start with whatever the kernel provides, which on Lambda is nothing.
+ * With `required`, engines do not start where the kernel cannot filter their system calls, nor does Chromium without
+ * its own sandbox, except as root. With `best-effort`, they start with whatever the kernel provides, which on Lambda
+ * is nothing.
  */
 export type SandboxMode = 'required' | 'best-effort';
 

@@ -23,9 +23,9 @@ export async function saveBody(
   let writing: Promise<void> | undefined;
   let isWriting = false;
   const silent = startArrivalTimer(idle, () => {
-    // Nothing is read from the server while the disk is busy.
+    // The server is not to blame, because nothing is read while the disk is busy.
     if (isWriting) return silent.restart();
-    response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The server of the source stopped sending.'));
+    response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The source server stopped sending.'));
   });
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -35,7 +35,7 @@ export async function saveBody(
       if (areTinyChunks(chunks, bytes)) return done(tinyChunks());
       if (bytes <= QUICK_BYTES) return done(attempt(() => writeAll(file!, chunk)));
       isWriting = true;
-      // Before the next chunk, which may have to be written as slowly.
+      // Runs before the next chunk, which may be written just as slowly.
       const end = (error?: Error) => {
         isWriting = false;
         silent.restart();
@@ -61,13 +61,13 @@ export async function saveBody(
 }
 
 function tinyChunks(): ConversionError {
-  const message = 'The server of the source could not be reached: it sent too many tiny chunks.';
+  const message = 'The source server sent too many tiny chunks.';
   return new ConversionError('SOURCE_UNREACHABLE', message);
 }
 
 /**
- * Bytes that are written synchronously. Further writes could block, because the kernel slows down a process
- * that fills the page cache faster than the disk empties it.
+ * Number of bytes to write synchronously. Further writes could block, because the kernel slows down a process that
+ * fills the page cache faster than the disk empties it.
  */
 const QUICK_BYTES = 2 ** 20;
 
@@ -80,15 +80,18 @@ async function writeSlowly(file: number, chunk: Buffer): Promise<void> {
 }
 
 /**
- * Closes a file after its last write. A write that is still queued would go to the next file that gets the
- * same descriptor.
+ * Closes a file after its last write. Otherwise, a queued write would go to the next file that gets the same
+ * descriptor.
  */
 function close(file: number, writing: Promise<void> | undefined): void {
   if (writing) void writing.then(() => closeSync(file));
   else closeSync(file);
 }
 
-/** Synchronous: writing to the page cache takes a tenth of the time that the thread pool needs for each chunk. */
+/**
+ * Writes a chunk synchronously. Writing to the page cache takes a tenth of the time that the thread pool needs for
+ * each chunk.
+ */
 function writeAll(file: number, chunk: Buffer): void {
   for (let written = 0; written < chunk.length; ) written += writeSync(file, chunk, written);
 }

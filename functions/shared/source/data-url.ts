@@ -2,22 +2,24 @@ import { ConversionError } from '../errors.ts';
 
 /** The content of a `data:` URL. */
 export interface DataUrl {
-  /** In lower case, without parameters. `text/plain` if the URL names none. */
+  /** Media type in lower case, without parameters. Defaults to `text/plain`. */
   readonly contentType: string;
   readonly content: Buffer;
 }
 
-/** Characters before the comma. */
+/** Maximum number of characters before the comma. */
 const MAX_HEAD = 500;
 const [SPACE, PERCENT, PLUS] = [0x20, 0x25, 0x2b];
 
-/** Checks the head of a data URL. Its content is not decoded. @throws ConversionError `BAD_ADDRESS` */
+/**
+ * Checks the part of a data URL before the comma. Its content is not decoded. @throws ConversionError `BAD_ADDRESS`
+ */
 export function checkDataUrl(url: string): void {
   headOf(url);
 }
 
 /**
- * Decodes a data URL, which takes the main thread a few milliseconds for each megabyte.
+ * Decodes a data URL. This blocks the main thread for a few milliseconds per megabyte.
  * @throws ConversionError `BAD_ADDRESS`, `CORRUPT_SOURCE`.
  */
 export function readDataUrl(url: string): DataUrl {
@@ -30,11 +32,11 @@ export function readDataUrl(url: string): DataUrl {
   return { contentType: type.trim() || 'text/plain', content };
 }
 
-/** Returns what precedes the comma. */
+/** Returns the part before the comma. */
 function headOf(url: string): string {
   const comma = url.slice(0, MAX_HEAD).indexOf(',');
   if (comma >= 0) return url.slice(0, comma);
-  const message = "Parameter 'infile' must be a data URL like data:text/html,<p>Hello, with a comma.";
+  const message = "Parameter 'infile' must be a data URL such as data:text/html,<p>Hello, with a comma.";
   throw new ConversionError('BAD_ADDRESS', message);
 }
 

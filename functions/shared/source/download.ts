@@ -20,16 +20,16 @@ export interface DownloadOptions {
   readonly egress: Egress;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
   readonly signal: AbortSignal;
-  /** The account that the download is for; name lookups are limited per account. */
+  /** The account that the download is for. Name lookups are limited per account. */
   readonly account?: string;
   readonly budgets?: Partial<Budgets>;
-  /** Decodes sources that are sent compressed; without it they are rejected. */
+  /** Decodes sources that are sent compressed. Without it, they are rejected. */
   readonly decode?: Decode;
 }
 
 const REDIRECTS = 5;
 
-/** Returns the download of sources that this egress allows. */
+/** Returns a function that downloads sources through this egress guard. */
 export function createDownload(egress: Egress, decode?: Decode): Download {
   return (url, options) => downloadSource(url, { ...options, egress, ...(decode && { decode }) });
 }
@@ -49,16 +49,18 @@ export async function downloadSource(url: string | URL, options: DownloadOptions
   return withTimeout(budgets.whole, options.signal, follow, () => downloadTimeout(budgets.whole));
 }
 
-/** Asks for the validators of a source: returns a hash of them, or `undefined` if it has none or cannot be asked. */
+/**
+ * Requests the validators of a source and returns a hash of them, or `undefined` if it has none or the request fails.
+ */
 export type ReadValidators = (
   url: string,
   options: { readonly signal: AbortSignal; readonly account: string },
 ) => Promise<string | undefined>;
 
-/** Milliseconds. */
+/** Timeout of the request in milliseconds. */
 const VALIDATORS_TIME = 5000;
 
-/** Returns the function that asks with a HEAD request through the egress guard. */
+/** Returns a function that sends a HEAD request through the egress guard. */
 export function createReadValidators(egress: Egress): ReadValidators {
   return async (url, { signal, account }) => {
     const read = async (stop: AbortSignal) => {
@@ -115,7 +117,7 @@ async function save(
   // A partial response (206) was not requested and is not the whole file.
   if (status < 200 || status > 299 || status === 206) {
     response.destroy();
-    throw new ConversionError('SOURCE_STATUS', `The server of the source returned status ${status}.`);
+    throw new ConversionError('SOURCE_STATUS', `The source server returned status ${status}.`);
   }
   const encodings = encodingsOf(response.headers);
   if (encodings.length > 0 && !(decode && canDecode(encodings))) {
@@ -167,8 +169,8 @@ function basicAuthorization({ username, password }: URL): string | undefined {
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
 
-/** Returns the error of a download that took more than so many milliseconds. */
+/** Returns the error of a download that took longer than `time` milliseconds. */
 export function downloadTimeout(time: number): ConversionError {
   const seconds = Math.round(time / 1000);
-  return new ConversionError('SOURCE_TIMEOUT', `The download of the source timed out after ${seconds} s.`);
+  return new ConversionError('SOURCE_TIMEOUT', `Timed out after ${seconds} s while downloading the source.`);
 }

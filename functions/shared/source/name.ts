@@ -2,7 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { unescape as unescapePercent } from 'node:querystring';
 import { parse as parseDisposition } from 'content-disposition';
 
-/** Returns the file name of a response: from its content disposition, or else the last segment of its URL. May be empty. */
+/**
+ * Returns the file name of a response, from its content disposition or else the last segment of its URL. May be
+ * empty.
+ */
 export function sourceName(headers: IncomingHttpHeaders, url: URL): string {
   const name = dispositionName(headers['content-disposition']);
   return cleanName(name ?? unescapePercent(url.pathname.split('/').at(-1) ?? ''));
@@ -19,7 +22,7 @@ export function mediaTypeIn(header = ''): string {
   return header.split(';')[0]!.trim().toLowerCase().slice(0, 127);
 }
 
-/** Keeps the last path segment, without control characters. */
+/** Returns the last path segment, without control characters. */
 function cleanName(name: string): string {
   const last = name.split(/[/\\]/).at(-1)!;
   return last

@@ -6,11 +6,11 @@ import type { CheckedUrl } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
 import { startArrivalTimer } from '../timeout.ts';
 
-/** Milliseconds that each phase of a download may take. */
+/** Maximum milliseconds for each phase of a download. */
 export interface Budgets {
   readonly connect: number;
   readonly headers: number;
-  /** Between two chunks of the body. */
+  /** Time between two chunks of the body. */
   readonly idle: number;
   /** The whole download, including redirects. */
   readonly whole: number;
@@ -18,23 +18,26 @@ export interface Budgets {
 
 export const BUDGETS: Budgets = { connect: 5000, headers: 10_000, idle: 5000, whole: 20_000 };
 
-/** Identifies the service to servers and to itself: a request with it must not start another conversion (RFC 8586). */
+/**
+ * Identifies the service to servers and to itself. A request that contains it must not start another conversion (RFC
+ * 8586).
+ */
 export const CDN_LOOP = 'docmill';
 
-/** Interim responses (status 1xx) that a server may send. Each costs this process as much as a response. */
+/** Maximum number of interim (1xx) responses per request. Each costs this process as much as a response. */
 const INTERIM_RESPONSES = 20;
 
 /**
- * Bytes of a response that are read before they are needed, an option of its socket. In tiny chunks they
- * take a hundred times as much memory.
+ * Bytes of a response to read ahead, as an option of its socket. In tiny chunks they take a hundred times as much
+ * memory.
  */
 export const READ_AHEAD = { highWaterMark: 1024 };
 
 export const USER_AGENT = 'docmill/0.1';
 
 /**
- * TLS without what lets a server keep this process busy: exchanging keys in a group of its own choice with thousands of bits takes
- * seconds of the main thread, and renegotiation repeats the handshake.
+ * TLS options that stop a server from burning our CPU: no server-chosen DH groups (thousands of bits take seconds)
+ * and no renegotiation.
  */
 export const TLS_OPTIONS = {
   ciphers: `${constants.defaultCipherList}:!kDHE`,
@@ -84,10 +87,10 @@ export function requestSource(
     });
     const giveUp = (message: string) => request.destroy(new ConversionError('SOURCE_TIMEOUT', message));
     const connecting = startArrivalTimer(budgets.connect, () =>
-      giveUp('Connecting to the server of the source timed out.'),
+      giveUp('Connecting to the source server timed out.'),
     );
     const responding = startArrivalTimer(budgets.headers, () =>
-      giveUp('The server of the source did not respond in time.'),
+      giveUp('The source server did not respond in time.'),
     );
 
     limitInterimResponses(request);
@@ -117,13 +120,13 @@ export function requestSource(
   });
 }
 
-/** Ends a request whose server sends one interim response after the other. */
+/** Aborts a request whose server keeps sending interim responses. */
 export function limitInterimResponses(request: ClientRequest): void {
   let responses = 0;
   request.on('information', () => {
     responses += 1;
     if (responses <= INTERIM_RESPONSES) return;
-    const message = 'The server of the source could not be reached: it sent too many interim responses.';
+    const message = 'The source server sent too many interim (1xx) responses.';
     request.destroy(new ConversionError('SOURCE_UNREACHABLE', message));
   });
 }
@@ -145,11 +148,7 @@ export function unreachable(error: unknown): ConversionError {
       : code.startsWith('HPE_')
         ? 'it did not send a valid HTTP response'
         : 'the connection failed');
-  return new ConversionError(
-    'SOURCE_UNREACHABLE',
-    `The server of the source could not be reached: ${reason}.`,
-    {
-      cause: error,
-    },
-  );
+  return new ConversionError('SOURCE_UNREACHABLE', `The source server could not be reached: ${reason}.`, {
+    cause: error,
+  });
 }

@@ -23,18 +23,18 @@ export interface AccountDependencies extends OperatorDependencies {
   readonly signUp: SignUp;
   /** Absent if nobody can sign in with an OpenID Connect provider. */
   readonly openId?: OpenIdSettings | undefined;
-  /** Deletes the results and uploads of an account. Absent where they only expire. */
+  /** Deletes the results and uploads of an account. Absent if they can only expire. */
   readonly removeFiles?: (account: string) => Promise<void>;
   readonly log: Log;
 }
 
 const { account: TEXT } = TEXTS;
-/** Keys of an account that are valid, and all of them: nobody but the operator deletes one, so that its limits last. */
+/** Maximum valid keys and keys in all per account. Only the operator deletes keys, so that their limits persist. */
 const MAX_KEYS = { valid: 20, all: 200 };
-/** Links that are requested or used in an hour from one IP address, and links that one person is sent. */
+/** Hourly limits: requested or used links per IP address, and links sent per e-mail. */
 const ATTEMPTS = { ip: 60, email: 5 };
 
-/** Creates what responds to the requests below `/account` and `/operator`. */
+/** Creates the handler of requests below `/account` and `/operator`. */
 export function createAccounts(dependencies: AccountDependencies) {
   const { records, keys, usage, limiter, defaultLimits, signUp, sendMail, origin, log } = dependencies;
   const members = new Members(dependencies);
@@ -84,7 +84,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     return own.filter(isValid).length < MAX_KEYS.valid ? undefined : TEXT.tooManyKeys.valid;
   }
 
-  /** Counts an attempt, and returns whether there may be one. */
+  /** Counts an attempt and returns whether it is allowed. */
   async function mayTry(who: string, perHour: number): Promise<boolean> {
     const call = { account: `sign-in:${who}`, limits: { perShortWindow: perHour }, shortWindow: HOUR };
     return (await limiter.admit({ ...call, expires: Date.now() })).admitted;
@@ -95,7 +95,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     if (!isKnown) return;
     const url = `${origin}/account/sign-in?token=${token}`;
     const mail = { to: email, subject: TEXT.mailSubject, text: TEXT.mailText(url) };
-    // Not awaited: how long it takes would tell whether someone is a member.
+    // Not awaited, because the duration would reveal whether someone is a member.
     sendMail?.(mail).catch((thrown: unknown) => log('mail not sent', { cause: describe(thrown) }, 'error'));
   }
 
@@ -104,7 +104,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     if (email === undefined) return signIn(400, wrong(TEXT.badEmail));
     if (!sendMail) return signIn(404);
     const hash = createHash('sha256').update(email).digest('hex');
-    // The reply is the same, so that nobody learns how often others tried.
+    // The reply is always the same, so that nobody learns how often others have tried.
     if (await mayTry(hash, ATTEMPTS.email)) await sendLink(email);
     return signIn(200, { text: TEXT.sent });
   }
@@ -122,7 +122,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     return enter(redeemed, session, ip);
   }
 
-  /** Replaces the session of a browser, and shows a new member the first key. */
+  /** Replaces the session of a browser, and shows a new member their first key. */
   async function enter(
     { session, apiKey }: { readonly session: string; readonly apiKey?: string },
     before: string | undefined,
@@ -136,7 +136,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     return { ...(await show(member, { apiKey })), session };
   }
 
-  /** Responds to the requests of a sign-in with the provider, or returns `undefined` for others. */
+  /** Responds to the requests of a sign-in with the provider, or returns `undefined` for other requests. */
   async function useProvider(
     request: HttpRequest,
     base: string,
@@ -145,7 +145,8 @@ export function createAccounts(dependencies: AccountDependencies) {
     const { path, header, ip } = request;
     if (!openId || (path !== OPENID_PATHS.begin && path !== OPENID_PATHS.finish)) return undefined;
     if (path === OPENID_PATHS.begin) {
-      // A link, not a form: a form may not be redirected to another site. Pages of other sites may not begin a sign-in either.
+      // This is a link, because a form may not be redirected to another site. Pages of other sites must not start a
+      // sign-in either.
       if (!['same-origin', 'none', undefined].includes(header('sec-fetch-site'))) return home;
       if (!(await mayTry(demoAccount(ip), ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
       const begun = await openId.begin(base);
@@ -156,7 +157,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     return enter(signedIn, session, ip);
   }
 
-  /** Runs an action on a key of the member. Keys of others do not exist for it. */
+  /** Runs an action on one of the member's own keys. */
   const onKey =
     (act: (id: string, member: Member) => Promise<AccountReply>): Action =>
     async (member, form) => {
@@ -173,7 +174,7 @@ export function createAccounts(dependencies: AccountDependencies) {
       const refusal = await keyRefusal(member);
       if (refusal !== undefined) return show(member, { notice: wrong(refusal) });
       const name = (form.get('name') ?? '').trim().slice(0, 60).replace(/\p{C}/gu, '') || 'key';
-      // A further key has the limits of the first, which an operator may have changed.
+      // A further key gets the limits of the first one, which an operator may have changed.
       const limits = (await keys.listOf(member.account))[0]?.limits ?? {};
       const { apiKey } = await keys.create({ name, account: member.account, limits });
       return show(member, { apiKey });
@@ -197,7 +198,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     },
   };
 
-  /** Every form that only members can send, and every page and form for operators. */
+  /** Every form that only members can send, and the pages and forms for operators. */
   const forms: Readonly<Record<string, Action>> = { ...actions, ...operator.forms };
   const isForOperator = (path: string) => path === '/operator' || path.startsWith('/operator/');
 
@@ -211,7 +212,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     const isRead = method === 'GET' || method === 'HEAD';
     if (!isRead && method !== 'POST') return signIn(405);
     if (!isRead && !isOwnForm(request, base)) return signIn(403, wrong(TEXT.refused));
-    // For others, the pages do not exist.
+    // Other members get a 404, as if the pages did not exist.
     const isHidden = isForOperator(path) && member !== undefined && member.role !== 'operator';
     if (isHidden) return { status: 404, member };
     if (isRead) {
@@ -232,7 +233,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     const act = Object.hasOwn(forms, path) ? forms[path] : undefined;
     if (act) return member ? { ...(await act(member, form, request)), member } : home;
     const isLink = path === '/account/sign-in';
-    // Apart, so that whoever requests too many links can still use one.
+    // Counted separately, so that too many requests do not block using a link.
     const attempt = `${isLink ? 'link:' : ''}${demoAccount(request.ip)}`;
     if (!(await mayTry(attempt, ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
     if (path === '/account/link') return requestLink(form);
@@ -241,14 +242,14 @@ export function createAccounts(dependencies: AccountDependencies) {
   }
 
   return {
-    /** Paths of the pages, and of the forms that only a member can send. */
+    /** Paths of the pages, and paths of the forms that only a member can send. */
     pages: ['/account', '/account/sign-in', ...Object.keys(operator.pages)],
     forms: Object.keys(forms),
 
     /** Whether a path is one of the account pages. */
     has: (path: string) => path === '/account' || path.startsWith('/account/') || isForOperator(path),
 
-    /** Responds to a request. `session` is the one that it was sent with. */
+    /** Responds to a request. `session` is the session cookie that it was sent with. */
     async respond(request: HttpRequest, base: string, session: string | undefined): Promise<AccountReply> {
       try {
         return await respond(request, base, session);

@@ -4,7 +4,7 @@ import { TEXTS } from '../texts.ts';
 
 const [WIDTH, HEIGHT, GAP] = [744, 160, 4];
 
-/** Draws the conversions of a month as stacked bars, one for each day, and lists them as a table for other readers. */
+/** Draws the conversions of a month as stacked bars, one per day, and lists them in a table for screen readers. */
 export function usageChart(rows: readonly UsageRow[], month: string): Html {
   const days = new Date(Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 0)).getUTCDate();
   const tools = [...new Set(rows.map(({ tool }) => tool))].sort();

@@ -1,17 +1,19 @@
 import type { HttpRequest } from '../../router/http.ts';
 
 const MAX_FORM = 4096;
-/** Milliseconds in which a form must have arrived. */
+/** Timeout for receiving a form, in milliseconds. */
 const FORM_TIME = 10_000;
 
-/** Whether a form was sent from a page of this site. Browsers say so, and no page of another site can change it. */
+/**
+ * Whether a form was sent from a page of this site. Browsers report this, and pages of other sites cannot change it.
+ */
 export function isOwnForm({ header }: HttpRequest, base: string): boolean {
   const origin = URL.parse(header('origin') ?? '');
   const site = header('sec-fetch-site');
   return origin?.host === new URL(base).host && (site === undefined || site === 'same-origin');
 }
 
-/** Reads a form. Returns `undefined` if it is too long or late. */
+/** Reads a form. Returns `undefined` if it is too long or too slow. */
 export async function readForm({ body }: HttpRequest): Promise<URLSearchParams | undefined> {
   let text = '';
   const late = setTimeout(() => body?.destroy(), FORM_TIME);

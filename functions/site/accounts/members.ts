@@ -15,13 +15,13 @@ export interface Member {
 
 interface Link {
   readonly email: string;
-  /** Whether it may create a member. Links for others are stored too, so that both take the same time. */
+  /** Whether the link may create a member. Links that may not are stored too, so that both take the same time. */
   readonly mayCreate: boolean;
-  /** The role that whoever uses the link gets. No page of the site creates such a link. */
+  /** Role granted to whoever uses the link. No page of the site creates such a link. */
   readonly role?: Account['role'];
 }
 
-/** Kept of a deleted account until the month ends, so that signing up again does not renew its quota. */
+/** Survives a deleted account until the end of the month, so that signing up again does not reset the quota. */
 interface Deleted {
   readonly account: string;
   readonly limits: RateLimits;
@@ -32,15 +32,17 @@ interface Session {
   readonly began: number;
 }
 
-/** Milliseconds in which a link must be used. */
+/** Milliseconds until a link expires. */
 const LINK_LIFETIME = 15 * MINUTE;
-/** Milliseconds after which a member must sign in again, and an operator. */
+/** Milliseconds until a member, or an operator, must sign in again. */
 export const SESSION_LIFETIME = 30 * DAY;
 const OPERATOR_SESSION = 12 * HOUR;
-/** Stands for the e-mail of whoever runs this service. It is not a valid e-mail, so nobody can request a link for it. */
+/**
+ * Represents the e-mail of whoever runs this service. It is not a valid e-mail, so nobody can request a link for it.
+ */
 export const LOCAL_OPERATOR = 'operator';
 
-/** Returns an e-mail in lower case, or `undefined` if it is none. It has no character that separates several. */
+/** Returns an e-mail in lower case, or `undefined` if the text is not a single valid e-mail. */
 export function readEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();
   return /^[^\s@<>()[\]",;:\\]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(email) && email.length <= 254
@@ -50,11 +52,11 @@ export function readEmail(text: string): string | undefined {
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 const createToken = () => randomBytes(16).toString('base64url');
-/** Names the record of the OpenID Connect identity that signs in to an account. */
+/** Returns the name of the record with the OpenID Connect identity that signs in to an account. */
 export const identityRecord = (account: string) => `openid-of#${account}`;
 const isToken = (text: string) => /^[\w-]{22}$/.test(text);
 
-/** Members, their one-time links and sessions. Tokens are stored as hashes only. */
+/** Members with their one-time links and sessions. Tokens are stored only as hashes. */
 export class Members {
   readonly #records: Records;
   readonly #keys: Keys;
@@ -66,23 +68,28 @@ export class Members {
     this.#accounts = accounts;
   }
 
-  /** Returns the token of a link for anyone, who becomes a member by using it. */
+  /** Returns the token of a link that makes whoever uses it a member. */
   async invite(email: string): Promise<string> {
     return this.#createLink({ email, mayCreate: true });
   }
 
-  /** Returns the token of a link that makes whoever uses it an operator. Only for commands on the machine of the service. */
+  /**
+   * Returns the token of a link that makes whoever uses it an operator. Only for commands on the machine of the
+   * service.
+   */
   async inviteOperator(email: string = LOCAL_OPERATOR): Promise<string> {
     return this.#createLink({ email, mayCreate: true, role: 'operator' });
   }
 
-  /** Whether an e-mail is that of an operator. */
+  /** Whether an e-mail belongs to an operator. */
   async isOperator(email: string): Promise<boolean> {
     const account = await this.#records.get(`email#${hashOf(email)}`);
     return account !== undefined && (await this.#accounts.get(account))?.role === 'operator';
   }
 
-  /** Returns the token of a link and whether to send it: only to members, unless everyone may sign up. */
+  /**
+   * Returns the token of a link and whether to send it. Unless everyone may sign up, links are sent only to members.
+   */
   async requestLink(email: string, isOpen: boolean): Promise<{ token: string; isValid: boolean }> {
     const account = await this.#records.get(`email#${hashOf(email)}`);
     const token = await this.#createLink({ email, mayCreate: isOpen });
@@ -95,7 +102,7 @@ export class Members {
     return token;
   }
 
-  /** Uses a link: returns a new session, and the first API key of a new member. */
+  /** Redeems a link. Returns a new session, and the first API key of a new member. */
   async redeem(token: string): Promise<{ session: string; apiKey?: string } | undefined> {
     const text = isToken(token) ? await this.#records.take(`link#${hashOf(token)}`) : undefined;
     if (text === undefined) return undefined;
@@ -106,12 +113,12 @@ export class Members {
     const account = await this.#records.get(byEmail);
     if (account === undefined) return undefined;
     const before = await this.#accounts.get(account);
-    // Also after an earlier attempt that was interrupted.
+    // Repairs a sign-up that was interrupted.
     if (!before?.email && mayCreate) await this.#accounts.add(account, email);
     const endsSessions = { signedOut: Date.now() - 1 };
-    // Sessions from before the account was deleted are not those of the new one, which has the same ID.
+    // The new account has the same ID, but must not inherit sessions from before the account was deleted.
     if (!before && deleted) await this.#accounts.update(account, endsSessions);
-    // Sessions from before the account had the role must not get it.
+    // Sessions from before the role was granted must not get it.
     if (role && !before?.role) await this.#accounts.update(account, { role, ...endsSessions });
     const found = await this.#accounts.get(account);
     if (!found || found.disabled) return undefined;
@@ -137,7 +144,7 @@ export class Members {
     return token;
   }
 
-  /** Returns the member of a session that has not ended. */
+  /** Returns the member of a session, unless it has ended. */
   async find(session: string | undefined): Promise<Member | undefined> {
     if (session === undefined || !isToken(session)) return undefined;
     const text = await this.#records.get(`session#${hashOf(session)}`);
@@ -158,7 +165,7 @@ export class Members {
     await this.#accounts.update(account, { signedOut: Date.now() });
   }
 
-  /** Deletes a member, and revokes the API keys. Sessions end because they have no member. */
+  /** Deletes a member and revokes the API keys. Sessions end because their member no longer exists. */
   async remove({ account, email }: Member): Promise<void> {
     const own = await this.#keys.listOf(account);
     const deleted: Deleted = { account, limits: own[0]?.limits ?? {} };

@@ -21,18 +21,18 @@ import type { Member } from './members.ts';
 
 const { account: TEXT } = TEXTS;
 
-/** Who may become a member: everyone, those with an invitation, or nobody. */
+/** Who may become a member: everyone, only people with an invitation, or nobody. */
 export type SignUp = keyof typeof TEXT.signInLead;
 
 export interface SignInWays {
   readonly signUp: SignUp;
-  /** Whether links are mailed. */
+  /** Whether sign-in links are sent by mail. */
   readonly hasMail: boolean;
   /** Name of the OpenID Connect provider. */
   readonly provider?: string | undefined;
 }
 
-/** The page of a visitor who is not signed in. */
+/** Returns the page for visitors who are not signed in. */
 export function signInPage({ signUp, hasMail, provider }: SignInWays, notice?: Notice): Html {
   const link =
     provider !== undefined &&
@@ -43,7 +43,7 @@ export function signInPage({ signUp, hasMail, provider }: SignInWays, notice?: N
   return html`<h1>${TEXT.signIn}</h1>${noticeOf(notice)}${link}${mail}`;
 }
 
-/** The page that a link opens. A button uses the link, because programs that scan mail open every URL. */
+/** Returns the page that a link opens. A button redeems the link, because mail scanners open every URL. */
 export function confirmPage(token: string): Html {
   return html`<h1>${TEXT.signIn}</h1><p>${TEXT.confirm}</p>
 <form method="post" action="/account/sign-in" class="narrow"><input type="hidden" name="token" value="${token}"><button type="submit">${TEXT.signIn}</button></form>`;
@@ -59,7 +59,7 @@ export interface AccountFacts {
   readonly failures: readonly Failure[];
 }
 
-/** The page of a member. `apiKey` is a key that was just created. */
+/** Returns the account page of a member. `apiKey` is a key that was just created. */
 export function accountPage(facts: AccountFacts, apiKey?: string, notice?: Notice): Html {
   const { member, keys, limits, used, rows, month, failures } = facts;
   return html`<hgroup><h1>${TEXT.title}</h1><p>${TEXT.signedInAs} <strong>${member.email}</strong></p></hgroup>

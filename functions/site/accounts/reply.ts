@@ -2,18 +2,18 @@ import type { HttpRequest } from '../../router/http.ts';
 import type { Html } from '../html.ts';
 import type { Member } from './members.ts';
 
-/** A page, nothing for one that does not exist, or a redirect to `location` after a form. */
+/** A page, nothing if the page does not exist, or a redirect to `location` after a form. */
 export interface AccountReply {
   readonly status: number;
   readonly main?: Html;
-  /** The default is that of the account page. */
+  /** Title of the page. Defaults to that of the account page. */
   readonly title?: string;
   readonly location?: string;
-  /** Who is signed in. */
+  /** The signed-in member. */
   readonly member?: Member | undefined;
-  /** A session that begins, or an empty text for one that ends. */
+  /** Token of a new session, or an empty string to end the session. */
   readonly session?: string;
-  /** A further cookie, of a reply without a session. */
+  /** Another cookie, for replies without a session. */
   readonly cookie?: string;
 }
 

@@ -1,9 +1,9 @@
-/** Returns the element with an ID, which the page contains. */
+/** Returns the element with an ID. The page must contain it. */
 export function byId<Type extends HTMLElement = HTMLElement>(id: string): Type {
   return document.getElementById(id) as Type;
 }
 
-/** Creates an element with properties and children. Text is never read as HTML. */
+/** Creates an element with properties and children. Text is never parsed as HTML. */
 export function create<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   properties: Partial<HTMLElementTagNameMap[Name]> = {},

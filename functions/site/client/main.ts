@@ -1,4 +1,4 @@
-// The page that tries conversions: keeps the form, the call, the hash and the result in step.
+// The page for trying conversions. Keeps the form, the call, the URL's hash and the result in sync.
 import { LIVE } from '../texts.ts';
 import { byId, create } from './dom.ts';
 import { requestLine, showResult, sizeOf } from './result.ts';
@@ -8,14 +8,14 @@ import { hashOf, readHash, type State } from './state.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
-/** Milliseconds without typing after which a call is checked. */
+/** Delay in milliseconds from the last keystroke to the check of the call. */
 const PAUSE = 250;
-/** Stands for the source in a call that has none yet. */
+/** Placeholder for the source of a call without one. */
 const NO_SOURCE = 'https://example.com/';
-/** Stands for the file in a call that is checked. */
+/** Placeholder for the file of a call that is being checked. */
 const ANY_FILE = 'data:,';
 
-/** The script is one level below the site. */
+/** Path of the support page. This script is one level below the site. */
 const SUPPORT = new URL('../support', import.meta.url).pathname;
 
 const form = byId<HTMLFormElement>('try');
@@ -88,7 +88,7 @@ function valuesOf(control: Control): readonly string[] {
   return values.map((value) => value.trim()).filter((value) => value !== '');
 }
 
-/** Selects the format that the name of the result ends with. */
+/** Selects the format of the result by the extension of its name. */
 function selectFormat(): void {
   const extension =
     outfile.value
@@ -107,7 +107,7 @@ function call() {
   });
 }
 
-/** Brings the call and the hash up to date, and checks the call. */
+/** Updates the call and the hash, and checks the call. */
 function update(): void {
   const way = form.querySelector<HTMLInputElement>('[name=way]:checked')?.value as Way;
   byId('call').firstElementChild!.textContent = snippetOf(way, call());
@@ -120,7 +120,7 @@ function update(): void {
   signal.addEventListener('abort', () => clearTimeout(timer));
 }
 
-/** Shows the mistakes of the call. A field that is still empty is none. */
+/** Shows the mistakes in the call. An empty field does not count as one. */
 async function checkNow(signal: AbortSignal): Promise<void> {
   const source = file ? ANY_FILE : state.infile;
   const { url } = callOf({ ...state, infile: source || ANY_FILE }, location.origin, {
@@ -130,7 +130,7 @@ async function checkNow(signal: AbortSignal): Promise<void> {
   if (errors && !signal.aborted) showErrors(errors);
 }
 
-/** Shows each error at the field of its parameter, and the others below the button. */
+/** Shows each error at the field of its parameter, and all others below the button. */
 function showErrors(errors: readonly Problem[], requestId?: string): void {
   for (const place of form.querySelectorAll<HTMLElement>('.error')) {
     place.hidden = true;
@@ -150,7 +150,7 @@ function showErrors(errors: readonly Problem[], requestId?: string): void {
   if (requestId !== undefined && errors.length > 0) byId('result').replaceChildren(...requestLine(requestId));
 }
 
-/** Returns the place of an error: at its parameter, whose name may be one of several of an option. */
+/** Returns the element to show an error at: the control of its parameter, which may be an alias of an option. */
 function placeOf({ parameter }: Problem): HTMLElement | undefined {
   if (parameter === undefined) return undefined;
   const control = controlsOf(panelOf(state.app)).find(({ dataset }) =>
@@ -194,7 +194,7 @@ async function run(): Promise<void> {
   const controller = new AbortController();
   running = controller;
   checking.abort();
-  // So that the back button returns to this call.
+  // Makes the back button return to this call.
   history.pushState(null, '', hashOf(state));
   showErrors([]);
   const started = performance.now();

@@ -2,7 +2,7 @@ import { LIVE } from '../texts.ts';
 import { create } from './dom.ts';
 import type { Ended, Output } from './service.ts';
 
-/** Characters of a text that are shown. */
+/** Maximum number of characters of a text to show. */
 const MAX_TEXT = 100_000;
 const SHOWN = /^image\/(jpeg|png|webp|avif|gif)$/;
 
@@ -16,7 +16,7 @@ export async function showResult(ended: Ended, signal: AbortSignal): Promise<Nod
     ...(ignored.length > 0 ? [`${LIVE.ignored} ${ignored.join(', ')}`] : []),
   ];
   return [
-    // Without it, the result can still be downloaded.
+    // Without a preview, the result can still be downloaded.
     await preview(outputs, signal).catch(() => noPreview()),
     ...outputs.map(download),
     ...notes.map((note) => create('p', { className: 'muted', textContent: note })),
@@ -31,7 +31,7 @@ export function requestLine(requestId: string | undefined): Node[] {
   return [create('p', { className: 'muted' }, `${LIVE.requestId} `, id)];
 }
 
-/** Formats a number of bytes. */
+/** Formats a size in bytes. */
 export function sizeOf(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   const isMega = bytes >= 1e6;
@@ -74,7 +74,7 @@ async function text({ url }: Output, signal: AbortSignal): Promise<HTMLElement> 
   return create('div', {}, shown, create('p', { className: 'muted', textContent: LIVE.truncated }));
 }
 
-/** Lets the browser show a PDF, which costs the caller nothing. */
+/** Shows a PDF with the browser's own viewer, which costs the caller nothing. */
 function pdf({ url }: Output): HTMLElement {
   if (navigator.pdfViewerEnabled) return create('iframe', { src: url, title: LIVE.resultAlt });
   return create('p', { className: 'empty', textContent: LIVE.noViewer });

@@ -12,7 +12,7 @@ export interface Output {
 export interface Problem {
   readonly code?: string | undefined;
   readonly detail: string;
-  /** Name of the parameter that it is about. */
+  /** Name of the parameter at fault. */
   readonly parameter?: string | undefined;
 }
 
@@ -33,14 +33,14 @@ const failed = (detail: string, requestId?: string | null): Ended => ({
   requestId: requestId ?? undefined,
 });
 
-/** Completes the call of a conversion. */
+/** Everything that a call needs in addition to its URL. */
 interface Asked {
   readonly key: string;
   readonly file?: File | undefined;
-  /** Bytes of a file that a request may contain. */
+  /** Maximum bytes of a file that a request may contain. */
   readonly maxBody?: number;
   readonly signal: AbortSignal;
-  /** Is told which share of the file has been sent, from 0 to 1. */
+  /** Called with the fraction of the file that has been sent, from 0 to 1. */
   readonly onSent: (share: number) => void;
 }
 
@@ -56,7 +56,7 @@ interface Sent extends Pick<Asked, 'signal' | 'onSent'> {
   readonly body?: File | FormData | undefined;
 }
 
-/** Converts. Without a key, the service does so in demo mode and replies with text. */
+/** Converts. Without a key, the service converts in demo mode and replies with text. */
 export async function convert({ url }: Call, asked: Asked): Promise<Ended> {
   const { key, file, maxBody = Number.POSITIVE_INFINITY, signal } = asked;
   try {
@@ -97,7 +97,7 @@ async function upload(
   return { url: `${origin}/api/${search}&infile=${encodeURIComponent(infile)}` };
 }
 
-/** Sends a call. Not with `fetch`, which does not tell how much of a file has been sent. */
+/** Sends a call. Does not use `fetch`, which cannot report how much of a file has been sent. */
 function send(url: string, { method, headers, body, signal, onSent }: Sent): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();

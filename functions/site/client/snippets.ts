@@ -2,7 +2,7 @@ import { encode, encodePairs, optionPairs, type State } from './state.ts';
 
 export type Way = 'URL' | 'curl' | 'JavaScript' | 'Python' | 'PHP';
 
-/** A call as it is sent: a URL to fetch, or a file to put at a URL. */
+/** A call as it is sent: a URL to fetch, or a file to PUT to a URL. */
 export interface Call {
   readonly url: string;
   /** Name of the file that is sent. */
@@ -10,8 +10,8 @@ export interface Call {
 }
 
 /**
- * Returns the call for a state. The key is not part of it. `isOrdered` says whether the order of the tool's options matters, which is
- * lost in a query that passes API Gateway, but not in `_args`.
+ * Returns the call for a state, without the key. If `isOrdered`, the order of the options matters. It is lost in a
+ * query that passes through API Gateway, so the options are then sent in `_args`.
  */
 export function callOf(state: State, origin: string, { file, isOrdered = false }: CallOptions = {}): Call {
   const { app, infile, outfile } = state;

@@ -1,4 +1,4 @@
-/** The call that a person composes: everything but the key and a file. */
+/** The call that a person composes: everything except the key and a file. */
 export interface State {
   app: string;
   infile: string;
@@ -15,7 +15,7 @@ export function readHash(hash: string, defaultTool: string): State {
   const value = (wanted: string) => pairs.find(([name]) => name === wanted)?.[1] ?? '';
   const options = new Map<string, readonly string[]>();
   for (const [name, text] of pairs) {
-    // Only options: a link must not set a key.
+    // Restores only options, because a link must not set a key.
     if (!/^[-+]/.test(name)) continue;
     options.set(name, [...(options.get(name) ?? []), text]);
   }

@@ -8,7 +8,7 @@ import { cookieIn, cookieOf } from '../accounts/cookies.ts';
 import { identityRecord, type Members, readEmail } from '../accounts/members.ts';
 import { createProvider, type Flow, type Identity } from './provider.ts';
 
-/** How a sign-in ended: with a session, and the first API key of a new member, or with a reason. */
+/** The outcome of a sign-in: a session with the first API key of a new member, or a reason for failure. */
 export type SignedIn =
   | { readonly session: string; readonly apiKey?: string }
   | { readonly problem: 'failed' | 'expired' | 'unverified' | 'noAccount' | 'otherIdentity' | 'operator' };
@@ -16,7 +16,10 @@ export type SignedIn =
 export interface OpenId {
   /** Name of the provider on the button. */
   readonly name: string;
-  /** Returns the URL at the provider, and a cookie that binds the sign-in to the browser, or `undefined` if the provider fails. */
+  /**
+   * Returns the URL at the provider, and a cookie that binds the sign-in to the browser. Returns `undefined` if the
+   * provider fails.
+   */
   begin(base: string): Promise<{ readonly location: string; readonly cookie: string } | undefined>;
   /** Responds to the redirect from the provider. */
   finish(request: HttpRequest, base: string): Promise<SignedIn>;
@@ -26,23 +29,23 @@ interface Dependencies {
   readonly settings: OpenIdSettings;
   readonly records: Records;
   readonly members: Members;
-  /** URL of the site. The provider redirects below it. */
+  /** URL of the site. The provider redirects to a path below it. */
   readonly origin: string;
   /** Whether everyone may become a member. */
   readonly isOpen: boolean;
   readonly log: Log;
 }
 
-/** The account of an identity. */
+/** The account that an identity signs in to. */
 interface Binding {
   readonly account: string;
-  /** The e-mail of the account, whatever the provider says later. */
+  /** The e-mail of the account. Later changes at the provider have no effect. */
   readonly email: string;
 }
 
 export const OPENID_PATHS = { begin: '/account/openid', finish: '/account/openid/callback' } as const;
 
-/** Milliseconds in which a sign-in must be finished. */
+/** Milliseconds until a sign-in must be finished. */
 const FLOW_LIFETIME = 10 * MINUTE;
 const FLOW_COOKIE = 'docmill-openid';
 
@@ -54,7 +57,7 @@ const nameOf = (identity: Identity) => `openid#${hashOf(textOf(identity))}`;
 export function createOpenId({ settings, records, members, origin, isOpen, log }: Dependencies): OpenId {
   const provider = createProvider(settings, `${origin}${OPENID_PATHS.finish}`);
 
-  /** Returns a session of the account that an identity belongs to. */
+  /** Returns a session of the account that an identity is bound to. */
   async function signInBound(identity: Identity): Promise<SignedIn | undefined> {
     const text = await records.get(nameOf(identity));
     if (text === undefined) return undefined;
@@ -65,7 +68,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
     return (await members.redeem(token)) ?? { problem: 'noAccount' };
   }
 
-  /** Joins the account of a verified e-mail, or creates one if everyone may sign up. */
+  /** Joins the account with a verified e-mail, or creates one if everyone may sign up. */
   async function join(identity: Identity): Promise<SignedIn> {
     const email = readEmail(identity.email ?? '');
     if (email === undefined) return { problem: 'unverified' };
@@ -75,7 +78,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
     const { account } = (await members.find(signedIn.session))!;
     const bound = await records.get(identityRecord(account));
     const [issuer, subject] = bound === undefined ? [] : (JSON.parse(bound) as string[]);
-    // The provider may have given the e-mail to another person since.
+    // The provider may have given the e-mail to another person meanwhile.
     if (issuer === identity.issuer && subject !== identity.subject) {
       await members.signOut(signedIn.session);
       return { problem: 'otherIdentity' };
@@ -85,7 +88,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
     return signedIn;
   }
 
-  /** Operators sign in with a link, so that whoever runs the provider cannot become one. */
+  /** Rejects operators, who sign in with a link, so that whoever runs the provider cannot become one. */
   async function checkRole(signedIn: SignedIn): Promise<SignedIn> {
     if ('problem' in signedIn || !(await members.find(signedIn.session))?.role) return signedIn;
     await members.signOut(signedIn.session);
@@ -125,4 +128,4 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
   };
 }
 
-/** The cookie of a sign-in in progress. Lax, because the provider's redirect comes from another site. */
+/** Returns the cookie of a sign-in in progress. Lax, because the provider's redirect comes from another site. */

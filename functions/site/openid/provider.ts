@@ -1,7 +1,7 @@
 import type { Configuration, CustomFetch } from 'openid-client';
 import { isLoopback, type OpenIdSettings } from '../../shared/settings/openid.ts';
 
-/** Who signed in at the provider. */
+/** A person as identified by the provider. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
@@ -23,13 +23,13 @@ export interface Provider {
   finish(query: URLSearchParams, flow: Flow): Promise<Identity>;
 }
 
-/** Seconds for one request to the provider, and bytes of its response. */
+/** Timeout of a request to the provider in seconds, and maximum bytes of its response. */
 const REQUEST_TIME = 5;
 const MAX_RESPONSE = 1_000_000;
-/** Milliseconds for which the provider's endpoints are kept. */
+/** How long the provider's endpoints are cached, in milliseconds. */
 const METADATA_TIME = 3_600_000;
 
-/** Creates the client of a provider. Its endpoints are read at the first sign-in. */
+/** Creates the client of a provider. Its endpoints are read on the first sign-in. */
 export function createProvider(settings: OpenIdSettings, redirectUri: string): Provider {
   let known: { readonly configuration: Promise<Configuration>; readonly until: number } | undefined;
 
@@ -84,14 +84,14 @@ export function createProvider(settings: OpenIdSettings, redirectUri: string): P
   };
 }
 
-/** Loaded at the first sign-in, because conversions never need it. */
+/** Loads the client on the first sign-in, because conversions never need it. */
 const loadClient = () => import('openid-client');
 
 async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Promise<Configuration> {
   const client = await loadClient();
   const authentication: Parameters<typeof client.discovery>[3] = (server, ...rest) => {
     if (clientSecret === undefined) return client.None()(server, ...rest);
-    // OpenID Connect Discovery defines basic authentication as the default.
+    // Basic authentication is the default of OpenID Connect Discovery.
     const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = server;
     const create = methods.includes('client_secret_basic')
       ? client.ClientSecretBasic
@@ -103,14 +103,16 @@ async function discover({ issuer, clientId, clientSecret }: OpenIdSettings): Pro
     [client.customFetch]: boundedFetch,
     timeout: REQUEST_TIME,
     execute: [
-      // The signature of the ID token too, although it comes from the provider directly.
+      // Also checks the signature of the ID token, although it comes directly from the provider.
       client.enableNonRepudiationChecks,
       ...(isLoopback(url) ? [client.allowInsecureRequests] : []),
     ],
   });
 }
 
-/** Sends a request, and rejects a response that is too large. The signal that the client passes ends one that takes too long. */
+/**
+ * Sends a request and rejects a response that is too large. The signal that the client passes limits its duration.
+ */
 const boundedFetch: CustomFetch = async (url, { body, signal, ...options }) => {
   const response = await fetch(url, {
     ...options,

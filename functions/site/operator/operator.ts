@@ -46,7 +46,7 @@ interface Shown {
 }
 
 const { operator: TEXT, account: ACCOUNT } = TEXTS;
-/** Accounts on one page. */
+/** Number of accounts per page. */
 const LISTED = 25;
 
 /** Creates the pages and forms that only operators can use. Each form appends to the audit log before it changes anything. */
@@ -136,7 +136,7 @@ export function createOperator(
     log: (action: string, details?: string) => Promise<void>;
   }) => Promise<AccountReply>;
 
-  /** Runs an action on what the field `id` names, or on `subject`. */
+  /** Runs an action on the object that the field `id` names, or on `subject`. */
   const action =
     (act: Act, subject = (form: URLSearchParams) => form.get('id') ?? ''): Action =>
     (member, form, { ip = '' }) => {
@@ -192,7 +192,7 @@ export function createOperator(
     '/operator/accounts/invite': action(
       async ({ id: email, log }) => {
         if (email === '') return list('', 1, wrong(ACCOUNT.badEmail));
-        // Whoever shows the link could use it.
+        // Whoever sees the link could use it.
         if (!sendMail && (await members.isOperator(email))) return list('', 1, wrong(TEXT.operatorLink));
         await log('invite');
         const url = `${origin}/account/sign-in?token=${await members.invite(email)}`;
@@ -218,7 +218,7 @@ export function createOperator(
       members.signOutEverywhere({ account: id }),
     ),
     '/operator/keys/create': createKey('create key', (form) => form.get('account') ?? ''),
-    // Calls count for the account, so all of its keys have the same limits.
+    // Calls are counted per account, so all of its keys have the same limits.
     '/operator/keys/limits': onKey(async ({ account }, form, log) => {
       const limits = readLimits(form);
       if (!limits) return wrong(TEXT.badLimit);
@@ -241,7 +241,7 @@ export function createOperator(
   return { pages, forms };
 }
 
-/** Reads the limits of a form. Returns `undefined` if one is wrong. An empty one is the default. */
+/** Reads the limits of a form. Returns `undefined` if any is invalid. An empty limit means the default. */
 function readLimits(form: URLSearchParams): RateLimits | undefined {
   const given = LIMITS.map((name) => [name, (form.get(name) ?? '').trim()] as const).filter(
     ([, text]) => text !== '',

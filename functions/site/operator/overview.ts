@@ -5,23 +5,23 @@ import { TEXTS } from '../texts.ts';
 
 const { operator: TEXT } = TEXTS;
 
-/** Conversions of a tool now, and its workers. */
+/** Current conversions and workers of a tool. */
 export interface ToolWork {
   readonly running: number;
   readonly waiting: number;
   readonly workers: number;
 }
 
-/** How the service is doing. */
+/** The state of the service. */
 export interface Operation {
   readonly health: () => Promise<Health>;
-  /** Absent where tools share no machine. */
+  /** State of the machine. Absent if tools share no machine. */
   readonly machine?: () => Readonly<Record<string, MachineStatus>>;
-  /** As in `GET /api/version`. */
+  /** Body of `GET /api/version`. */
   readonly version: object;
-  /** By tool. Absent where it is not known to this process. */
+  /** Work by tool. Absent if it is unknown to this process. */
   readonly work?: () => Promise<Readonly<Record<string, ToolWork>>>;
-  /** Bytes, by what they are used for. Absent where it is not known to this process. */
+  /** Bytes in use by purpose. Absent if unknown to this process. */
   readonly storage?: () => Promise<Readonly<Record<string, number>>>;
 }
 

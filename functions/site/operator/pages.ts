@@ -23,12 +23,12 @@ import { TEXTS } from '../texts.ts';
 
 const { operator: TEXT, account: ACCOUNT } = TEXTS;
 
-/** Limits in the order in which they are shown. */
+/** Limits in display order. */
 export const LIMITS = ['perMinute', 'perMonth', 'concurrent'] as const satisfies ReadonlyArray<
   keyof RateLimits
 >;
 
-/** Shows a part of the pages for operators, below their navigation. */
+/** Returns a page for operators, with its navigation. */
 export function operatorPage(path: string, title: string, main: Html, notice?: Notice): Html {
   const tabs = Object.entries(TEXT.tabs).map(
     ([each, name]) => html`<a href="${each}"${each === path && html` aria-current="page"`}>${name}</a>`,
@@ -41,7 +41,7 @@ export function pathOf(account: string): string {
   return `/operator/account?id=${encodeURIComponent(account)}`;
 }
 
-/** One month of all accounts, with the months around it. */
+/** Returns the usage of all accounts in one month, with links to the adjacent months. */
 export function allUsage(rows: readonly ReportedRow[], month: string): Html {
   const [year = 0, number = 1] = month.split('-').map(Number);
   const monthAt = (offset: number) => monthOf(Date.UTC(year, number - 1 + offset));
@@ -73,7 +73,7 @@ export interface ListedAccount extends Account {
   readonly keys: readonly KeyRecord[];
 }
 
-/** The accounts that a search found, and the forms that add one. */
+/** Returns the page with accounts that a search found, and forms to add one. */
 export function accountsPage(
   {
     accounts,
@@ -123,7 +123,7 @@ export interface AccountFacts {
   readonly failures: readonly Failure[];
 }
 
-/** One account, with what an operator can change. */
+/** Returns the page of one account, with everything that an operator can change. */
 export function accountDetails(
   { account, keys, month, rows, failures }: AccountFacts,
   apiKey?: string,
@@ -148,7 +148,7 @@ function keyCard(key: KeyRecord): Html {
 <form method="post" action="/operator/keys/limits">${hidden({ id })}${limitInputs(id, limits)}<div class="row"><button type="submit" aria-label="${TEXT.save} ${name}">${TEXT.save}</button><button type="submit" class="secondary" formaction="/operator/keys/${action}" formnovalidate aria-label="${label} ${name}">${label}</button></div></form></article>`;
 }
 
-/** The audit log from its newest entry, or from an older one. */
+/** Returns a page of the audit log, starting at its newest entry or at an older one. */
 export function auditPage(entries: readonly AuditEntry[], isNewest: boolean): Html {
   if (entries.length === 0 && isNewest) return html`<p class="empty">${TEXT.noAudit}</p>`;
   const rows = entries.map(

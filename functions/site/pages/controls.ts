@@ -21,7 +21,7 @@ ${isSwitch ? html`${control}${label}` : html`${label}${control}`}
 <small id="${id}-hint">${hints}</small><p class="error" hidden></p></div>`;
 }
 
-/** Returns the value that the checkbox of a switch stands for, or `undefined` if the option is none. */
+/** Returns the value that the checkbox of a switch sends, or `undefined` if the option is not a switch. */
 function switchOf({ words, default: absent, schema }: Option<unknown>): '1' | 'no' | undefined {
   const isEither = schema.type === 'boolean' && absent === undefined;
   if (words !== 'none' || isEither) return undefined;

@@ -10,7 +10,7 @@ interface Described {
   readonly description: string;
 }
 
-/** The overview: how to call the service, the parameters that all tools have, and the tools. */
+/** Returns the overview: how to call the service, the parameters that all tools share, and the tools. */
 export function docsPage(tools: readonly Tool[], parameters: readonly Described[], origin: string): Html {
   const rows = parameters.map(
     ({ name, description }) =>
@@ -28,7 +28,7 @@ export function docsPage(tools: readonly Tool[], parameters: readonly Described[
 <h2>${TEXT.more}</h2><ul><li><a href="/support#codes">${TEXTS.support.codes}</a></li><li>${TEXT.description}: <a href="/api/openapi.json">OpenAPI 3.1</a>, <a href="/llms.txt">llms.txt</a></li></ul>`;
 }
 
-/** Every option of a tool, each with an anchor for each of its names. */
+/** Returns the page with every option of a tool. Each of their names has an anchor. */
 export function toolDocsPage(tool: Tool): Html {
   const { name, summary, ignored, refused } = tool;
   const groups = [...referenceOf(tool)];

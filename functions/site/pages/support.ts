@@ -4,7 +4,7 @@ import { TEXTS } from '../texts.ts';
 
 const { support: TEXT } = TEXTS;
 
-/** Says what to send to the operator, and lists every error code with an anchor. */
+/** Returns the page that says what to send to the operator, and lists every error code with an anchor. */
 export function supportPage(supportUrl: string | undefined): Html {
   const rows = Object.entries(ERRORS).map(
     ([code, { status, description }]) =>

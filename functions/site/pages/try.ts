@@ -4,24 +4,24 @@ import { type Html, html } from '../html.ts';
 import { TEXTS } from '../texts.ts';
 import { optionControl } from './controls.ts';
 
-/** A bundled source, which `infile=sample:NAME` names. */
+/** A bundled source, selected by `infile=sample:NAME`. */
 export interface Sample {
   readonly tool: string;
   readonly infile: string;
   readonly outfile: string;
 }
 
-/** In bytes. */
+/** Sizes in bytes. */
 export interface FileLimits {
-  /** Maximum of a source. */
+  /** Maximum size of a source. */
   readonly maxSource: number;
-  /** Maximum of a file that a request may contain. Larger ones are uploaded first. */
+  /** Maximum size of a file in a request. Larger ones are uploaded first. */
   readonly maxBody?: number | undefined;
 }
 
 const { try: TEXT } = TEXTS;
 
-/** The page that tries conversions. */
+/** Returns the page for trying conversions. */
 export function tryPage(
   tools: readonly Tool[],
   samples: readonly Sample[],
@@ -68,7 +68,7 @@ export function tryPage(
 </form>`;
 }
 
-/** The options of a tool: the common ones, then all others by category. */
+/** Returns the options of a tool: the common ones first, then all others by category. */
 function toolOptions(tool: Tool): Html {
   const { name, common = [], formats, paged, summary } = tool;
   const groups = [...referenceOf(tool)];

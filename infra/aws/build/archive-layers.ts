@@ -4,12 +4,12 @@ import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 
-/** So that the same files result in the same archive, which `cdk` then does not upload again. */
+/** Fixed modification time, so that unchanged files result in the same archive, which `cdk` does not upload again. */
 const MODIFIED = new Date(1980, 0, 1);
 
 /**
- * Writes the files of a layer as a ZIP archive, without those that begin with a dot. `cdk` archives folders
- * itself, but on Windows files have no permissions, and an engine that is not executable does not start.
+ * Writes the files of a layer as a ZIP archive, except those that start with a dot. `cdk` archives folders itself,
+ * but on Windows files have no permissions, and an engine that is not executable does not start.
  * @throws Error for a symbolic link.
  */
 export async function archiveLayer(folder: string, archive: string): Promise<void> {

@@ -10,16 +10,17 @@ import { archiveLayer } from './archive-layers.ts';
 import { type Bundle, bundleFunction } from './bundle.ts';
 import { compressLayer } from './compress-layers.ts';
 
-// Builds what the stack uploads, `dist/aws/functions/<name>` and `dist/aws/layers/<name>`, unless it is unchanged; and
-// `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event. `--archives` adds
-// `dist/aws/layers/<name>.zip`, which the stack then uploads instead of the folder, for a deployment from another system.
+// Builds the artifacts that the stack uploads, unless they are unchanged: `dist/aws/functions/<name>` and
+// `dist/aws/layers/<name>`. Also writes `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event.
+// `--archives` adds `dist/aws/layers/<name>.zip`, which the stack then uploads instead of the folder, for deployments
+// from other systems.
 const DIST = join(import.meta.dirname, '../../../dist');
 const progress = (text: string) => process.stdout.write(`${text}\n`);
 
 const layers = new Set(Object.values(tools).flatMap(({ sizing }): readonly string[] => sizing.layers));
 for (const name of layers) await buildLayer(name);
-// Lambda attaches at most five layers to a function. The sandbox's launcher (48 kB) is uploaded with the fonts, which every
-// tool with the sandbox has.
+// Lambda attaches at most five layers to a function. So the sandbox's launcher (48 kB) is uploaded with the fonts,
+// which every tool with the sandbox has.
 await cp(join(DIST, 'aws/layers/sandbox/sandbox'), join(DIST, 'aws/layers/fonts/sandbox'), {
   recursive: true,
 });
@@ -67,7 +68,10 @@ async function writeSchema(tool: Tool): Promise<void> {
   await writeFile(join(folder, `${tool.name}.json`), `${JSON.stringify(eventSchema(tool), undefined, 2)}\n`);
 }
 
-/** Writes the scripts that have changed, each atomically, because others may be reading. Returns whether there were any. */
+/**
+ * Writes the scripts that have changed, each atomically, because other processes may be reading them. Returns whether
+ * any have changed.
+ */
 async function writeScripts({ scripts }: Bundle, into: string): Promise<boolean> {
   await mkdir(into, { recursive: true });
   let changed = false;

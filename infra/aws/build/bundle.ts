@@ -5,10 +5,10 @@ import { build, type Plugin } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** How scripts refer to another script that they start as a process. */
+/** Matches references of scripts to other scripts that they start as processes. */
 const CHILD = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
 
-/** The layer that contains an npm package; packages not named here are bundled. */
+/** The layer that contains each npm package. Packages not listed here are bundled. */
 const IN_LAYER: Readonly<Record<string, string>> = {
   sharp: 'image',
   '@napi-rs/canvas': 'pdfjs',
@@ -19,7 +19,7 @@ const IN_LAYER: Readonly<Record<string, string>> = {
 export interface Bundle {
   /** Text of each script, by file name. */
   readonly scripts: ReadonlyMap<string, string>;
-  /** Layers the function's scripts import from. */
+  /** Layers that the function's scripts import from. */
   readonly layers: ReadonlySet<string>;
 }
 
@@ -61,7 +61,7 @@ async function bundleScript(entry: string, found: Found): Promise<string> {
     legalComments: 'none',
     logLevel: 'error',
     banner: {
-      // For CommonJS packages in the bundle that load a built-in module, and for `builtIns`.
+      // Defines `require` for CommonJS packages in the bundle that load a built-in module, and for `builtIns`.
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
     plugins: [packageFiles(), ownScripts(found), layerPackages(found), builtIns()],
@@ -86,7 +86,7 @@ function packageFiles(): Plugin {
   };
 }
 
-/** Renames the scripts that scripts start, and collects them for bundling. */
+/** Renames the scripts that other scripts start, and collects them for bundling. */
 function ownScripts(found: Found): Plugin {
   return {
     name: 'own-scripts',
@@ -125,8 +125,8 @@ function layerPackages(found: Found): Plugin {
 }
 
 /**
- * Requires built-in modules instead of importing them. An import reads all exports of a module, and for `node:http` that loads
- * Node's own `fetch`, a tenth of the router's startup.
+ * Requires built-in modules instead of importing them. An import reads all exports of a module, and for `node:http`
+ * that loads Node's own `fetch`, which takes a tenth of the router's startup.
  */
 function builtIns(): Plugin {
   const namespace = 'built-in';

@@ -12,40 +12,40 @@ import { inParallel } from '../../../layers/parallel.ts';
 
 const compress = promisify(zstdCompress);
 
-/** Which files of a layer are stored as zstd, by path: only as many as Lambda's size limit requires. */
+/** Patterns of the files of a layer that are stored as zstd: only as many as Lambda's size limit requires. */
 export interface CompressionPlan {
-  /** Needed before an engine can start. */
+  /** Files that an engine needs to start. */
   readonly first: RegExp;
-  /** Needed before the first conversion. */
+  /** Files that the first conversion needs. */
   readonly later: RegExp;
   /** Text files that no engine opens. */
   readonly never: RegExp;
-  /** Compression level; by default the highest. */
+  /** Compression level. The highest by default. */
   readonly level?: number;
 }
 
 const NOTHING = /^$/;
 const TEXTS = /^licenses\//;
-/** The highest level of zstd that does not need more memory to inflate. */
+/** The highest level of zstd that does not need more memory for decompression. */
 const LEVEL = 19;
 
 const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
   libreoffice: {
-    // The program looks for all others next to its real path.
+    // The program looks for all other files next to its real path.
     first: /^(program\/lib(mergedlo|localedata_\w+)|lib\/libicudata)\.so[.\d]*$/,
-    // Its 120 MiB take minutes at the highest level.
+    // The highest level would take minutes for its 120 MiB.
     level: 12,
     later: /^program\/lib(swlo|sclo|smlo|dbalo|vbaobjlo|vbaswobjlo)\.so$/,
     never: TEXTS,
   },
-  // Only needed by qpdf. With Chromium, html2pdf has no space for more.
+  // Only qpdf needs these. html2pdf, which also has Chromium, has no space for more.
   pdf: {
     first: NOTHING,
     later: /^lib\/lib(qpdf|gnutls|unistring|p11-kit|gmp|hogweed|nettle)\.so[.\d]*$/,
     never: TEXTS,
   },
-  // All faces except the emoji, which are images and do not compress, and the configurations, because they look for faces next to
-  // their real path.
+  // All faces except the emoji, which are images and do not compress. Includes the configurations, because they look
+  // for faces next to their real path.
   fonts: { first: /^(\w+\.conf|faces\/(?!NotoColorEmoji).*)$/, later: NOTHING, never: TEXTS },
   // The program looks for the other files next to its real path.
   chromium: { first: /^lib\/.*$/, later: NOTHING, never: TEXTS },
@@ -84,7 +84,7 @@ export async function compressLayer(name: string, source: string, options: Build
     }
     options.progress(`Compressing ${name}`);
     await inParallel(work, 4, (task) => task());
-    // The largest files take longest, so they come first.
+    // The largest files come first, because they take longest.
     for (const list of [compressed.first, compressed.later]) list.sort((a, b) => b.bytes - a.bytes);
     if (compressed.first.length + compressed.later.length > 0) {
       await writeFile(join(target, COMPRESSED), JSON.stringify(compressed satisfies CompressedFiles));
@@ -104,6 +104,6 @@ async function compressFile(from: string, to: string, level: number): Promise<vo
 async function copy(from: string, to: string, mode: number): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await copyFile(from, to);
-  // Readable by other users, regardless of the builder's umask.
+  // Makes the file readable by other users, regardless of the builder's umask.
   await chmod(to, mode);
 }

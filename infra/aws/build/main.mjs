@@ -1,4 +1,4 @@
-// Plain JavaScript for any Node version from 20. Builds what the stack uploads, here or in a container.
+// Builds the artifacts that the stack uploads, here or in a container. Plain JavaScript for any Node version from 20.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildForAws, findProgram, run } from '../../container/container.mjs';
@@ -22,7 +22,10 @@ try {
   process.exit(1);
 }
 
-/** Returns what this Linux lacks to build the layers, although it may have a container program. */
+/**
+ * Returns the requirements for building the layers that this Linux does not meet. It may still have a container
+ * program.
+ */
 function unmetHere() {
   const library = unmetLibrary(measureMachine(root), INSTALL_PROGRAM);
   if (library !== undefined || isSetUp(root)) return library;

@@ -23,19 +23,22 @@ interface AlarmsProps {
   readonly apiName: string;
   /** Namespace of the metrics in the functions' log lines. */
   readonly namespace: string;
-  /** Concurrent executions that the AWS account may have. */
+  /** Maximum concurrent executions of the AWS account. */
   readonly accountConcurrency: number;
-  /** Seconds that one conversion may take. */
+  /** Maximum seconds of a conversion. */
   readonly conversionSeconds: number;
-  /** Whether an incomplete sandbox is a fault, and not simply all that Lambda provides. */
+  /** Whether an incomplete sandbox is a fault, as opposed to everything that Lambda provides. */
   readonly sandboxRequired: boolean;
-  /** Where alarms are sent. If absent, they are only shown in CloudWatch. */
+  /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
   readonly email: string | undefined;
 }
 
 const FIVE_MINUTES = Duration.minutes(5);
 
-/** A dashboard, and alarms that require action by an operator. The runbook in `infra/aws/README.md` has a row for each. */
+/**
+ * A dashboard, and alarms that require action by an operator. The runbook in `infra/aws/README.md` has a row for each
+ * alarm.
+ */
 export class Alarms extends Construct {
   readonly #topic: Topic | undefined;
 
@@ -43,7 +46,7 @@ export class Alarms extends Construct {
     super(scope, id);
     if (props.email !== undefined) {
       this.#topic = new Topic(this, 'Topic', { displayName: 'docmill alarms', enforceSSL: true });
-      // Requiring TLS replaces the topic's default policy, which would let alarms publish.
+      // Requiring TLS replaces the topic's default policy, which lets alarms publish.
       const account = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
       this.#topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: account }));
       this.#topic.addSubscription(new EmailSubscription(props.email));
@@ -73,13 +76,12 @@ export class Alarms extends Construct {
     this.#alarm('InternalErrors', internal, 0, 'Calls ended with INTERNAL.');
     const serverErrors = gateway('5XXError', 'Average');
     this.#alarm('ServerErrors', serverErrors, 0.05, 'More than 5 % of all calls ended with a 5xx status.', 3);
-    // Without this one, a router that fails on every call would raise no alarm: API Gateway counts its own
-    // response to such a call as `4XXError`, because its status is modified, and a tool's failure is a
-    // response of the router.
+    // Without this alarm, a router that fails on every call would go unnoticed. API Gateway counts its own response
+    // to such a call as `4XXError`, because its status is modified, and a tool's failure is a response of the router.
     const routerErrors = lambda('Errors', 'Sum', props.functions.get('router')!.functionName);
     this.#alarm('RouterErrors', routerErrors, 0, 'The router ended without a response.');
     const throttles = new MathExpression({
-      // A function that is not called has no data, and without it the sum could have none.
+      // A function that is not called has no data, and a sum with missing data would have none either.
       expression: functions.map((_, index) => `FILL(t${index}, 0)`).join(' + '),
       usingMetrics: Object.fromEntries(
         functions.map(([, { functionName }], index) => [
@@ -160,7 +162,7 @@ export class Alarms extends Construct {
       alarmDescription,
       evaluationPeriods: periods,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      // Without calls there are no metrics, which is not an alarm.
+      // Without calls there are no metrics, which must not raise an alarm.
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
     if (this.#topic) alarm.addAlarmAction(new SnsAction(this.#topic));

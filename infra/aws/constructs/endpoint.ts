@@ -17,16 +17,16 @@ import { acknowledge } from './acknowledge.ts';
 
 const OVERLOADED = 'The service is at capacity. Retry in 5 seconds.';
 
-/** Seconds after which a caller may retry, by code. */
+/** Value of `Retry-After` in seconds, by code. */
 const RETRY_AFTER: Partial<Record<ErrorCode, number>> = { OVERLOADED: 5, RATE_LIMITED: 300 };
 
-/** The gateway's own error responses, in the form of the service. */
+/** The gateway's own error responses, in the format of the service. */
 const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string]> = [
   [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'NOT_FOUND', 'Not found. Send conversion requests to /api/.'],
   [ResponseType.RESOURCE_NOT_FOUND, 'NOT_FOUND', 'Not found. Send conversion requests to /api/.'],
   [ResponseType.THROTTLED, 'OVERLOADED', OVERLOADED],
   [ResponseType.QUOTA_EXCEEDED, 'OVERLOADED', OVERLOADED],
-  // Lambda's 429 for a router above the account's concurrency becomes this response.
+  // Also replaces Lambda's 429 for a router above the account's concurrency.
   [ResponseType.INTEGRATION_FAILURE, 'OVERLOADED', OVERLOADED],
   [ResponseType.WAF_FILTERED, 'RATE_LIMITED', 'Too many requests from this IP address. Retry in 5 minutes.'],
   [ResponseType.INTEGRATION_TIMEOUT, 'TIMED_OUT', 'The conversion took longer than its time limit.'],
@@ -64,19 +64,19 @@ export class Endpoint extends RestApi {
     // A conversion takes two executions: its tool, and the router that waits for it.
     const conversions = Math.max(1, Math.floor(accountConcurrency / 2));
     super(scope, id, {
-      // CloudWatch adds up the metrics of all APIs with the same name, so each stage needs its own.
+      // CloudWatch adds up the metrics of all APIs with the same name, so each stage needs its own name.
       restApiName: Stack.of(scope).stackName,
       description: 'Converts documents, web pages and images.',
       endpointTypes: [EndpointType.REGIONAL],
-      // The role is a setting of the whole account and region; the router writes its own log.
+      // The role would be a setting of the whole account and region. The router writes its own log.
       cloudWatchRole: false,
-      // Bodies are files, and the router gets the bytes that were sent.
+      // Bodies are files, so the router must get the bytes as they were sent.
       binaryMediaTypes: ['*/*'],
       deployOptions: {
         stageName: 'api',
         throttlingRateLimit: throttle?.rate ?? conversions,
         throttlingBurstLimit: throttle?.burst ?? conversions,
-        // Everyone may call these, and each call takes an execution.
+        // Throttled, because everyone may call these, and each call takes an execution.
         methodOptions: Object.fromEntries(
           PUBLIC.map((path) => [`/${path}/GET`, { throttlingRateLimit: 2, throttlingBurstLimit: 2 }]),
         ),
@@ -95,7 +95,7 @@ export class Endpoint extends RestApi {
       });
       this.domainTarget = domainNameAliasDomainName;
     }
-    // An output that repeats the URL.
+    // Removes an output that would repeat the URL.
     this.node.tryRemoveChild('Endpoint');
     this.acknowledgeRules();
   }
@@ -119,10 +119,10 @@ export class Endpoint extends RestApi {
       site.addMethod('ANY', integration);
       site.addResource('{proxy+}').addMethod('ANY', integration);
     }
-    // `curl -T` appends the name of its file.
+    // `curl -T` appends the name of the file.
     const named = this.root.addResource('{name}');
     named.addMethod('PUT', integration);
-    // Browsers ask first whether they may send it.
+    // Browsers send a preflight request first.
     if (hasCors) named.addMethod('OPTIONS', integration);
   }
 
@@ -138,13 +138,13 @@ export class Endpoint extends RestApi {
         'Cache-Control': text('no-store'),
         'X-Error-Code': text(code),
         ...(retryAfter !== undefined && { 'Retry-After': text(String(retryAfter)) }),
-        // The gateway cannot choose among several origins, and these responses say nothing about a caller.
+        // The gateway cannot choose among several origins, and these responses contain nothing about a caller.
         ...(hasCors && {
           'Access-Control-Allow-Origin': text('*'),
           'Access-Control-Expose-Headers': text('*'),
         }),
       },
-      // The template is chosen by the caller's Accept header and falls back to JSON.
+      // The gateway chooses the template by the caller's Accept header and falls back to JSON.
       templates: { 'application/json': `[ERROR] ${message} (${code})` },
     });
   }

@@ -22,19 +22,19 @@ import { acknowledge } from './acknowledge.ts';
 
 type FrontProps = { readonly host: string; readonly hasSite: boolean } & NonNullable<Settings['front']>;
 
-/** Every error status that CloudFront would otherwise cache for 10 s, where it has no `Cache-Control`. */
+/** All error statuses that CloudFront would otherwise cache for 10 s if they have no `Cache-Control`. */
 const ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
 /**
- * Accepts plain HTTP as well as HTTPS and passes each request on. It keeps only the files of signed links with `_cache`: every other
- * response has `no-store`.
+ * Accepts plain HTTP as well as HTTPS and passes each request on. Caches only the files of signed links with
+ * `_cache`, because every other response has `no-store`.
  */
 export class Front extends Distribution {
   constructor(scope: Construct, id: string, { host, timeout, domain, hasSite }: FrontProps) {
     const origin = new HttpOrigin(host, {
       protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
       readTimeout: Duration.seconds(timeout),
-      // By default, CloudFront repeats a request twice that takes too long, and each would convert again.
+      // By default, CloudFront repeats a request that takes too long twice, and each repetition would convert again.
       connectionAttempts: 1,
       keepaliveTimeout: Duration.seconds(60),
     });
@@ -46,7 +46,7 @@ export class Front extends Distribution {
             origin,
             viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
             allowedMethods: AllowedMethods.ALLOW_ALL,
-            // Pages are those of one person, and equal requests must not wait for each other.
+            // Pages belong to one person, and identical requests must not wait for each other.
             cachePolicy: CachePolicy.CACHING_DISABLED,
             originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
             compress: false,
@@ -58,15 +58,16 @@ export class Front extends Distribution {
         viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,
         allowedMethods: AllowedMethods.ALLOW_ALL,
         cachePolicy: new CachePolicy(scope, 'FrontCache', {
-          comment: 'By the whole query.',
+          comment: 'Caches by the whole query.',
           queryStringBehavior: CacheQueryStringBehavior.all(),
-          // Origin changes a response. CloudFront lets equal requests wait for the first, so those of other keys must differ.
+          // The response depends on Origin. The other headers are included because CloudFront lets identical requests
+          // wait for the first one, so requests with different keys must differ.
           headerBehavior: CacheHeaderBehavior.allowList('Origin', 'Authorization', 'X-Api-Key'),
           minTtl: Duration.seconds(0),
           defaultTtl: Duration.seconds(0),
           maxTtl: Duration.seconds(MAX_CACHE),
         }),
-        // The gateway finds its API by its own host name.
+        // The gateway identifies its API by its own host name.
         originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
         compress: false,
       },
@@ -75,7 +76,7 @@ export class Front extends Distribution {
       priceClass: PriceClass.PRICE_CLASS_ALL,
       ...(domain && {
         domainNames: [domain.name],
-        // Without a custom certificate, CloudFront's default one applies, which accepts TLS 1.0.
+        // Without a custom certificate, CloudFront uses its default certificate, with which it accepts TLS 1.0.
         minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
         certificate: Certificate.fromCertificateArn(scope, 'FrontCertificate', domain.certificateArn),
       }),

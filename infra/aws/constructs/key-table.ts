@@ -2,7 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 
-/** Stores the hashes of API keys. It survives the stack, because keys cannot be created again. */
+/** Stores the hashes of API keys. Survives the stack, because the keys cannot be recreated. */
 export class KeyTable extends Table {
   constructor(scope: Construct, id: string) {
     super(scope, id, {

@@ -19,7 +19,7 @@ interface LoginPoolProps {
   readonly url: string;
 }
 
-/** A Cognito user pool whose managed login signs people in to the site. It survives the stack with its people. */
+/** A Cognito user pool with managed login for signing in to the site. The pool and its users survive the stack. */
 export class LoginPool extends UserPool {
   /** Settings of the site for this provider. */
   readonly settings: OpenIdSettings;
@@ -45,7 +45,7 @@ export class LoginPool extends UserPool {
       cognitoDomain: { domainPrefix: domain },
       managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,
     });
-    // Without a secret: the code is bound to the sign-in by PKCE, and no secret has to be passed to the function.
+    // No secret is needed: PKCE binds the code to the sign-in, so no secret has to be passed to the function.
     const client = this.addClient('Client', {
       generateSecret: false,
       preventUserExistenceErrors: true,
@@ -56,7 +56,7 @@ export class LoginPool extends UserPool {
         callbackUrls: [`${url}/account/openid/callback`],
       },
     });
-    // The pages of version 2 are shown only for a client that has a style.
+    // The pages of version 2 are shown only for clients with a style.
     new CfnManagedLoginBranding(this, 'Style', {
       userPoolId: this.userPoolId,
       clientId: client.userPoolClientId,

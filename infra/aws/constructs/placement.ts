@@ -30,7 +30,7 @@ export function placementOf(
       }) as Vpc,
   );
   for (const subnet of [...subnets, ...vpc.privateSubnets]) {
-    // Nothing reads the route tables of these subnets.
+    // The route tables of these subnets are never read.
     Annotations.of(subnet).acknowledgeWarning('@aws-cdk/aws-ec2:noSubnetRouteTableId');
   }
   // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.

@@ -8,7 +8,7 @@ export class RateRule extends Construct {
     const visibility = (metricName: string) => ({
       cloudWatchMetricsEnabled: true,
       metricName,
-      // A sampled request would show its query string, and with it the key.
+      // A sampled request would show its query string, which contains the key.
       sampledRequestsEnabled: false,
     });
     const acl = new CfnWebACL(this, 'Acl', {

@@ -33,7 +33,7 @@ export class ResultsBucket extends Bucket {
     });
   }
 
-  /** Lets web pages upload files with the forms of the service. */
+  /** Lets web pages upload files with forms that the service issued. */
   allowUploads(origins: readonly string[]): void {
     if (origins.length === 0) return;
     this.addCorsRule({

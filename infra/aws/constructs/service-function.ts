@@ -31,15 +31,15 @@ export interface ServiceFunctionProps {
   readonly code: string;
   readonly architecture: Architecture;
   readonly layers: readonly ILayerVersion[];
-  /** MiB. */
+  /** Memory in MiB. */
   readonly memory: number;
-  /** MiB of `/tmp`. */
+  /** Size of `/tmp` in MiB. */
   readonly temporary: number;
-  /** Milliseconds. */
+  /** Timeout in milliseconds. */
   readonly timeout: number;
-  /** Settings that the function reads at its start, as JSON in one variable. */
+  /** Settings that the function reads at startup, as JSON in one variable. */
   readonly environment: RouterEnvironment | ToolEnvironment;
-  /** Whether each account gets its own execution environments. */
+  /** Whether each account has its own execution environments. */
   readonly isolated: boolean;
   readonly logDays: RetentionDays;
   readonly reserved: number | undefined;
@@ -50,13 +50,13 @@ export interface ServiceFunctionProps {
 }
 
 /**
- * A function with its own role and log group. The role may only write that log until it is granted more. Each deployment
- * publishes a version and keeps the earlier ones, so that a release can be rolled back.
+ * A function with its own role and log group. The role may only write to that log until it is granted more. Each
+ * deployment publishes a version and keeps the earlier ones, so that a release can be rolled back.
  */
 export class ServiceFunction extends Construct {
   /** The version of this deployment. */
   readonly version: Version;
-  /** Points at the version of the last deployment, or at an earlier one after a rollback. */
+  /** Points to the version of the last deployment or, after a rollback, to an earlier one. */
   readonly live: Alias;
   readonly logGroup: LogGroup;
   readonly #lambda: LambdaFunction;
@@ -92,12 +92,12 @@ export class ServiceFunction extends Construct {
       currentVersionOptions:
         provisioned === undefined
           ? { removalPolicy: RemovalPolicy.RETAIN }
-          : // An old version would go on being billed for its provisioned concurrency.
+          : // Provisioned concurrency of an old version would still be billed.
             { removalPolicy: RemovalPolicy.DESTROY, provisionedConcurrentExecutions: provisioned },
       ...props.placement,
     });
     this.version = this.#lambda.currentVersion;
-    // Lambda would repeat an asynchronous invocation that failed, and convert again.
+    // Lambda would repeat a failed asynchronous invocation and convert again.
     this.live = this.#lambda.addAlias(LIVE_ALIAS, { retryAttempts: 0, ...this.#allowDestinations(props) });
   }
 
@@ -107,8 +107,8 @@ export class ServiceFunction extends Construct {
   }
 
   /**
-   * Allows this function to invoke any version of another: after a rollback an older router invokes the tools' older
-   * versions.
+   * Allows this function to invoke any version of another, because after a rollback an older router invokes the
+   * tools' older versions.
    */
   allowInvoke(others: readonly ServiceFunction[]): void {
     this.allow(
@@ -136,7 +136,9 @@ export class ServiceFunction extends Construct {
     );
   }
 
-  /** Grants what Lambda needs to attach a function to a VPC, and denies the same to code in the function. */
+  /**
+   * Grants the permissions that Lambda needs to attach a function to a VPC, and denies them to code in the function.
+   */
   #allowNetworkInterfaces(): void {
     const actions = [
       'ec2:CreateNetworkInterface',

@@ -1,6 +1,6 @@
-// Moves the aliases of the router and of every tool to an earlier release: `npm run rollback -- VERSION`. Without a version it lists
-// those of the router. `--settings` and `--stage` are those of the deployment. `--outputs` names a file that
-// `cdk deploy --outputs-file` has written.
+// Moves the aliases of the router and of every tool to an earlier release: `npm run rollback -- VERSION`. Without a
+// version, it lists the releases. `--settings` and `--stage` are those of the deployment. `--outputs` names a file
+// that `cdk deploy --outputs-file` has written.
 import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';

@@ -7,13 +7,13 @@ import {
 import { ENVIRONMENT_VARIABLE, type RouterEnvironment } from '../../../functions/platform/aws/environment.ts';
 import { LIVE_ALIAS } from '../../../functions/shared/settings/aws.ts';
 
-/** A version of the router. It names the versions of the tools that it was deployed with. */
+/** A version of the router, with the versions of the tools that it was deployed with. */
 export interface Release {
   readonly version: string;
   readonly deployed: string;
 }
 
-/** An alias that moves, and where to. */
+/** An alias with its current and its new version. */
 export interface Move {
   readonly functionName: string;
   readonly version: string;
@@ -29,7 +29,8 @@ export async function listReleases(client: LambdaClient, router: string): Promis
 }
 
 /**
- * Moves the aliases of the router and of all its tools to a release, the router last: requests then change over at once.
+ * Moves the aliases of the router and of all its tools to a release. The router comes last, so that requests switch
+ * over at once.
  * @throws Error before anything is moved if a version of the release no longer exists.
  */
 export async function rollBack(client: LambdaClient, router: string, version: string): Promise<Move[]> {

@@ -6,12 +6,12 @@ export interface Check {
   readonly milliseconds: number;
 }
 
-/** Returns the URL of conversions for a base URL, with or without `/api/` at its end. */
+/** Returns the URL of conversions for a base URL, with or without a trailing `/api/`. */
 export function endpointOf(base: string): string {
   return `${base.replace(/\/+$/, '').replace(/\/api$/, '')}/api/`;
 }
 
-/** Runs one check; an error that it throws is its outcome. */
+/** Runs one check. If it throws, the error is its outcome. */
 export async function timed(
   title: string,
   run: () => Promise<{ passed: boolean; seen: string }>,

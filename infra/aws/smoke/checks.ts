@@ -3,7 +3,7 @@ import { type Check, endpointOf, timed } from './check.ts';
 export type { Check } from './check.ts';
 
 interface Service {
-  /** With or without `/api/` at its end. */
+  /** URL of the service, with or without a trailing `/api/`. */
   readonly base: string;
   readonly apiKey: string;
   /** URLs that the service can reach. */
@@ -11,7 +11,7 @@ interface Service {
   readonly document: string;
 }
 
-/** Checks every tool, and what can only be checked on a deployed service. Yields each check as it ends. */
+/** Checks every tool, and everything that only a deployed service can show. Yields each check as it ends. */
 export async function* checkService({ base, apiKey, page, document }: Service): AsyncGenerator<Check> {
   const endpoint = endpointOf(base);
   const ask = (query: Record<string, string>) =>

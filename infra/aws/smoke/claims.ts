@@ -15,7 +15,7 @@ interface Deployment {
   /** URL that lists the bucket, without a signature. */
   readonly bucketUrl: string;
   readonly table: string;
-  /** URL of CloudFront, if it is part of the deployment. */
+  /** CloudFront URL, if CloudFront is part of the deployment. */
   readonly frontUrl?: string | undefined;
   /** Whether the functions have tenant isolation. */
   readonly isolated: boolean;
@@ -27,12 +27,12 @@ const FORBIDDEN = [
   'http://169.254.100.1:9001/2018-06-01/runtime/invocation/next',
   'http://169.254.169.254/latest/',
 ];
-/** Milliseconds after which the gateway would end a response that is not streamed. */
+/** Timeout of the gateway for a response that is not streamed, in milliseconds. */
 const GATEWAY_LIMIT = 29_000;
 
 /**
- * Checks what must be verified on AWS and can be checked without changing the deployment. The operator's guide lists the
- * rest.
+ * Checks the claims about AWS that can be verified without changing the deployment. The operator's guide lists the
+ * others.
  */
 export async function* checkClaims(deployment: Deployment): AsyncGenerator<Check> {
   const { base, apiKey, lambda, s3, dynamodb, names, bucket, table, isolated } = deployment;
@@ -85,7 +85,7 @@ export async function* checkClaims(deployment: Deployment): AsyncGenerator<Check
   }
 }
 
-/** Checks that the gateway waits for a conversion of 30 s. */
+/** Checks that the gateway waits for a conversion that takes 30 s. */
 export function checkLongConversion({
   base,
   apiKey,

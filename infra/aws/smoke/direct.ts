@@ -12,7 +12,7 @@ interface Functions {
   readonly sources: Readonly<Record<string, string>>;
 }
 
-/** One event for each tool, without its source. The first is the example in the operator's guide. */
+/** One event per tool, without its source. The first is the example in the operator's guide. */
 export const EVENTS: Readonly<Record<string, Omit<ToolEvent, 'infile'>>> = {
   pdftools: { version: 1, outfile: 'page.png', options: { '-r': 150, '-gray': true } },
   html2pdf: { version: 1, outfile: 'page.pdf' },
@@ -63,7 +63,7 @@ export async function* checkFunctions({
   }
 }
 
-/** Reads from the log of an invocation how the engine was sandboxed, and Chromium's processes. */
+/** Returns how the engine was sandboxed, and Chromium's processes, from the log of an invocation. */
 function stateIn(logResult: string | undefined): string {
   const log = Buffer.from(logResult ?? '', 'base64').toString();
   const sandbox = log.match(/"sandbox":"([^"]+)"/)?.[1];

@@ -1,8 +1,7 @@
-// Checks a running service and prints the results: `npm run smoke -- BASE_URL KEY`. Each result is the source
-// of a later request, so presigned URLs are checked, too. `--page` and `--document` name other sources. `--settings` and `--stage`
-// are those of the deployment.
-// After `npm run deploy` it also invokes each tool's function directly and checks claims about the
-// deployment, with your credentials.
+// Checks a running service and prints the results: `npm run smoke -- BASE_URL KEY`. Each result is the source of a
+// later request, so presigned URLs are checked, too. `--page` and `--document` name other sources. `--settings` and
+// `--stage` are those of the deployment. After `npm run deploy` it also invokes each tool's function directly and
+// checks claims about the deployment, with your credentials.
 import { parseArgs } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
@@ -61,7 +60,7 @@ if (outputs) {
   const clients = { lambda, s3: new S3Client(), dynamodb: new DynamoDBClient() };
   const stored = { bucket, bucketUrl: `https://${bucket}.s3.amazonaws.com/`, table };
   const deployment = { base, apiKey, names, isolated, page, frontUrl, ...clients, ...stored };
-  // Takes 30 s, so it runs in parallel to the others.
+  // Runs in parallel to the other checks, because it takes 30 s.
   const long = checkLongConversion(deployment);
   for await (const check of checkClaims(deployment)) print(check);
   print(await long);

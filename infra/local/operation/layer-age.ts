@@ -6,8 +6,8 @@ const DAY = 24 * 3600 * 1000;
 const OLD = 30;
 
 /**
- * Logs how many days ago the oldest of the layers was built, as a warning when it should be built again for
- * security updates.
+ * Logs how many days ago the oldest layer was built. Logs a warning when the layers should be rebuilt for security
+ * updates.
  */
 export function reportLayerAge(layers: string, names: readonly string[], log: Log, now = Date.now()): void {
   const built = names.map(

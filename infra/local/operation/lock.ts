@@ -6,8 +6,8 @@ import { pathsIn } from '../data-directory.ts';
 const BUSY = 5;
 
 /**
- * Locks the data directory for one server. The lock is held by the kernel through SQLite, so it ends with this process,
- * however it exits.
+ * Locks the data directory for one server. The kernel holds the lock through SQLite, so it is released when this
+ * process exits, for whatever reason.
  * @throws Error that names the other server or the problem with the directory.
  */
 export function lockDataDirectory(directory: string): { release(): void } {
@@ -35,8 +35,8 @@ export function lockDataDirectory(directory: string): { release(): void } {
 }
 
 /**
- * Checks what belongs to root if root restored a backup, or once ran the server. Without this, the server would start and fail every
- * conversion.
+ * Checks access to files that belong to root if root restored a backup or once ran the server. Without this check,
+ * the server would start and fail every conversion.
  */
 function checkAccess({ results, accounts, secret }: ReturnType<typeof pathsIn>): void {
   for (const directory of [results, accounts]) {

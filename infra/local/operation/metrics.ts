@@ -8,11 +8,11 @@ import type { ConversionObserver } from '../../../functions/shared/conversion/me
 import type { ToolWork } from '../../../functions/site/operator/overview.ts';
 
 export interface Metrics extends ConversionObserver {
-  /** Counts what the workers of a tool do. */
+  /** Returns an observer that counts the worker events of a tool. */
   workersOf(tool: string): WorkerObserver;
   /** Reports the free space whenever the metrics are read. */
   watchDisk(space: Pick<FreeSpace, 'free' | 'isLow'>): void;
-  /** Returns what the workers of each tool do now. */
+  /** Returns the current work of each tool. */
   work(): Promise<Readonly<Record<string, ToolWork>>>;
   /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string>;
@@ -25,7 +25,7 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
-  // Gauges whose names promtool rejects; their parts remain as metrics without `_total`.
+  // Removes gauges whose names promtool rejects. Their parts remain as metrics without `_total`.
   for (const name of ['handles', 'requests', 'resources'])
     registry.removeSingleMetric(`nodejs_active_${name}_total`);
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
@@ -69,7 +69,7 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
   const workers = gauge('workers', 'Worker processes that are running.', ['tool']);
   gauge('build_info', 'Versions, as labels. Always 1.', Object.keys(build)).set(build, 1);
   for (const tool of tools) {
-    // Present from the start, so that rates can be computed from the first conversion on.
+    // Initialized to 0, so that rates can be computed from the first conversion on.
     conversions.inc({ tool, code: 'OK' }, 0);
     for (const metric of [inProgress, queue, workers]) metric.set({ tool }, 0);
     for (const metric of [sourceBytes, resultBytes, pages, failures, unsandboxed]) metric.inc({ tool }, 0);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import send from 'send';
 
-/** Contains the files of the samples. */
+/** Folder of the sample files. */
 export const SAMPLES_FOLDER = join(dirname(fileURLToPath(import.meta.url)), 'samples');
 
 /** A sample request for each tool. */
@@ -47,7 +47,7 @@ export function sampleQuery(
   const pairs = { apikey: apiKey, app: tool, infile: `http://${host}/${infile}`, outfile, ...options };
   return (
     Object.entries(pairs)
-      // In double quotes, shells expand an exclamation mark.
+      // Shells expand exclamation marks in double quotes.
       .map(([name, value]) => `${name}=${value.replaceAll('!', '%21')}`)
       .join('&')
   );

@@ -10,7 +10,10 @@ export interface CheckRow {
   readonly passed: boolean;
 }
 
-/** Converts a bundled sample with each tool over HTTP, downloads the results, and reports each row when it is finished. */
+/**
+ * Converts a bundled sample with each tool over HTTP, downloads the results, and reports each row when it is
+ * finished.
+ */
 export async function selfCheck(
   { base, samples, apiKey }: { base: string; samples: string; apiKey: string },
   tell: (row: CheckRow) => void,
@@ -38,7 +41,7 @@ async function checkOne(
     const url = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
     if (url === undefined) return { ...row, milliseconds, answer };
 
-    // PUBLIC_URL names a proxy that may not be running yet, or that this machine does not reach.
+    // PUBLIC_URL names a proxy that may not be running yet, or that this machine cannot reach.
     const { pathname, search } = new URL(url);
     const result = await fetch(`${base}${pathname}${search}`);
     const bytes = (await result.arrayBuffer()).byteLength;

@@ -54,27 +54,27 @@ export interface Dependencies {
   readonly usage: Usage;
   readonly layers: string;
   readonly log: Log;
-  /** Whether all conversions are of one account, so that no fresh worker is kept for others. */
+  /** Whether all conversions belong to one account, so that no spare is kept for others. */
   readonly singleAccount?: boolean;
-  /** Recent failures of each account. None are kept if it is absent. */
+  /** Recent failures of each account. None are kept if absent. */
   readonly failures?: Failures;
-  /** Where the site keeps its accounts and their keys. Nobody can sign in if it is absent. */
+  /** Stores of the site's accounts and their keys. Nobody can sign in if absent. */
   readonly siteStores?: SiteStores;
   /** The `host:port` that serves the bundled samples, for the site. */
   readonly samples?: string;
 }
 
 /**
- * Downloads of one account at the same time, for each conversion that a tool runs at once. Servers that send as fast as they
+ * Maximum concurrent downloads per account, as a multiple of a tool's concurrency. Servers that send as fast as they
  * can keep a process busy.
  */
 const DOWNLOADS = 4;
 /**
- * Results that are copied at the same time because they are the source of another request, and those of one account. Each takes one
- * of the four threads that every access to a file needs.
+ * Maximum concurrent copies of stored results that are sources, in total and per account. Each blocks one of libuv's
+ * four threads.
  */
 const COPIES = { total: 2, perAccount: 1 };
-/** Requests without a key that are read in a minute from one IP address, unless demo mode allows it more in an hour. */
+/** Maximum requests without a key per minute and IP address, unless the hourly limit of demo mode is higher. */
 const KEYLESS_PER_MINUTE = 60;
 
 /** Composes the router with all tools and the storage of one machine, without a server. */
@@ -198,7 +198,7 @@ export async function composeService(
   return {
     storage,
     metrics,
-    /** How the service is doing, for its operator. */
+    /** State of the service, for its operator. */
     operation,
     /** Maximum number of connections. */
     connections: descriptors.connections,
@@ -226,7 +226,7 @@ export async function composeService(
     refuse: () => {
       isStopping = true;
     },
-    /** Ends every engine. */
+    /** Kills every engine. */
     async close() {
       await Promise.all([engines.close(), downloaders.close()]);
       await removeTemporary(temporary);
@@ -234,7 +234,7 @@ export async function composeService(
   };
 }
 
-/** Bytes of the database with its write-ahead log. */
+/** Returns the bytes of the database including its write-ahead log. */
 async function databaseSize(file: string): Promise<number> {
   const sizes = [file, `${file}-wal`].map((path) =>
     stat(path).then(
@@ -246,8 +246,8 @@ async function databaseSize(file: string): Promise<number> {
 }
 
 /**
- * Reads a result of this server from disk when it is the source of another request, so that no private address must be
- * allowed.
+ * Reads a result of this server from disk when it is the source of another request, so that no private IP address has
+ * to be allowed.
  */
 function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   const copies = createFairQueue(COPIES);
@@ -260,7 +260,7 @@ function ownResultsFirst(storage: DiskStorage, download: Download): Download {
     const path = join(options.directory, 'source');
     const { size } = await stat(result.path);
     if (size > options.limits.sourceBytes) throw sourceTooLarge(options.limits.sourceBytes);
-    // Not a hard link: a worker could change the stored result.
+    // A copy instead of a hard link, because a worker could change the stored result.
     const copy = () => copyFile(result.path, path, constants.COPYFILE_FICLONE);
     await copies.run(options.account, copy, options.signal);
     return { path, name: basename(signed.objectKey), contentType: '', bytes: size };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How many file descriptors this process may open, and how many of them are for connections. */
+/** Number of file descriptors that this process may open, and the number of them for connections. */
 export interface Descriptors {
   readonly limit: number;
   readonly connections: number;
@@ -8,12 +8,14 @@ export interface Descriptors {
   readonly low: boolean;
 }
 
-/** Pipes and sockets of one worker in this process, and the files of one waiting or running conversion. */
+/**
+ * Descriptors per worker (its pipes and sockets in this process), and per waiting or running conversion (its files).
+ */
 const OF_A_WORKER = 6;
 const OF_A_CONVERSION = 4;
 /** Node's own descriptors, logs, name lookups and other short-lived ones. */
 const OTHERS = 200;
-/** A connection, and the file that is sent over it. */
+/** Descriptors per connection: its socket, and the file that is sent over it. */
 const OF_A_CONNECTION = 2;
 
 /** Divides the descriptors that `ulimit -n` allows between engines and connections. */
@@ -24,20 +26,20 @@ export function divideDescriptors(
   const needed = OTHERS + workers * OF_A_WORKER + queue * OF_A_CONVERSION;
   const left = Math.floor((limit - needed) / OF_A_CONNECTION);
   const low = left < queue;
-  // With a low limit, conversions and connections get half each.
+  // With a low limit, conversions and connections each get half.
   const connections = low ? Math.max(8, Math.floor(limit / 2 / OF_A_CONNECTION)) : left;
   return { limit, connections: Math.min(connections, 20_000), low };
 }
 
 /**
- * Returns how many callers may wait for the same conversion. An account has up to half of the queue, and its
- * callers together get at most half of the connections.
+ * Returns how many callers may wait for the same conversion. An account has at most half of the queue, and its
+ * callers together at most half of the connections.
  */
 export function callersPerConversion(connections: number, queue: number): number {
   return Math.max(1, Math.floor(connections / 2 / Math.max(1, Math.ceil(queue / 2))));
 }
 
-/** Returns the soft limit, which Node raises to the hard one when it starts. */
+/** Returns the soft limit, which Node raises to the hard limit at startup. */
 function descriptorLimit(): number {
   const limits = readFileSync('/proc/self/limits', 'utf8');
   const text = /^Max open files\s+(\S+)/m.exec(limits)?.[1];

@@ -13,14 +13,14 @@ export interface Engines {
   readonly handlers: ReadonlyMap<string, Invoke>;
   /** Pre-starts every engine. */
   warm(): Promise<void>;
-  /** Returns the state of every tool. A tool that is down is started again, but not for every request. */
+  /** Returns the state of every tool. A tool that is down is restarted, but not for every request. */
   health(): Promise<Health>;
   close(): Promise<void>;
 }
 
-/** Milliseconds between two attempts to start a tool that is down. */
+/** Minimum milliseconds between two attempts to start a tool that is down. */
 const RESTART_INTERVAL = 5000;
-/** Milliseconds that aborted conversions have to end after their engines have. */
+/** Timeout for aborted conversions after their engines have exited, in milliseconds. */
 const ABORT_TIME = 5000;
 
 /** Loads the engine of every tool from the folder with the tool's name. */
@@ -30,7 +30,7 @@ export async function loadEngines(
   workersOf: (tool: string) => WorkerObserver,
 ): Promise<Engines> {
   const running = new Set<Promise<unknown>>();
-  // Callers do not wait for a conversion that they aborted, but its directory exists until the handler has ended.
+  // Callers do not wait for a conversion that they aborted, but its directory exists until the handler has finished.
   function tracked(handler: Invoke): Invoke {
     return (invocation, signal) => {
       const conversion = handler(invocation, signal).finally(() => running.delete(conversion));
@@ -80,7 +80,10 @@ export async function loadEngines(
   };
 }
 
-/** Logs why workers do not start, or leave files. A spare one fails without any request, so no other line would say it. */
+/**
+ * Logs why workers do not start, or leave files behind. A spare fails without a request, so no other log line would
+ * say so.
+ */
 function logStarts(tool: string, log: Log): Pick<WorkerObserver, 'failed' | 'late' | 'left'> {
   const write = (cause: string) => log('worker not started', { tool, cause }, 'warn');
   const left = (cause: string) => log('worker files not deleted', { tool, cause }, 'error');

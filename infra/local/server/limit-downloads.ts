@@ -5,7 +5,10 @@ interface Options {
   readonly signal: AbortSignal;
 }
 
-/** Lets each account run `max` downloads at the same time. Further ones wait, those of other accounts do not. */
+/**
+ * Lets each account run `max` downloads at the same time. Further ones wait, without delaying downloads of other
+ * accounts.
+ */
 export function limitDownloads<Parameter extends Options, Result>(
   max: number,
   download: (url: string, options: Parameter) => Promise<Result>,

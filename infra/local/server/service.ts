@@ -19,7 +19,7 @@ export interface Service {
   readonly port: number;
   /** Port of the metrics, if they are on. */
   readonly metricsPort?: number | undefined;
-  /** Finishes running conversions, then ends every engine. */
+  /** Finishes running conversions, then kills every engine. */
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ const WITHOUT_SITE = [
 ] as const;
 
 const CLOSING_INTERVAL = 50;
-/** Milliseconds that clients get to read their responses when the service stops. */
+/** How long clients may read their responses when the service stops, in milliseconds. */
 const READING_TIME = 10_000;
 
 /** Starts the server for one machine, with router, tools and storage. */
@@ -62,7 +62,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
     port: (server.address() as AddressInfo).port,
     metricsPort: metricsServer?.port,
     async close() {
-      // New calls get 503 while those in progress finish, until the grace period ends.
+      // New calls get a 503 while those in progress finish, until the grace period ends.
       composition.refuse();
       stopSweeping();
       const end = performance.now() + 1000 * settings.stopTime;
@@ -86,7 +86,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
   };
 }
 
-/** Opens the site, whose script and style sheet are built by the set-up. */
+/** Opens the site, whose script and style sheet are built during setup. */
 function openSite(settings: Settings, dependencies: Dependencies, { operation, storage }: Composition): Site {
   const { supportUrl, signUp, smtpUrl, mailFrom, rateLimits } = settings;
   const { layers, samples, siteStores, usage, limiter, log } = dependencies;

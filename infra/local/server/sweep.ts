@@ -6,7 +6,10 @@ const HOUR = 3600 * 1000;
 const DAY = 24 * HOUR;
 const INTERVAL = HOUR / 12;
 
-/** Removes expired results, and old rows of the database, now and every five minutes, until the returned function is called. */
+/**
+ * Deletes expired results and obsolete database rows, now and every five minutes, until the returned function is
+ * called.
+ */
 export function sweepRegularly(
   storage: Pick<DiskStorage, 'sweep'>,
   siteStores: Pick<SiteStores, 'deleteOldRows'> | undefined,
@@ -14,7 +17,7 @@ export function sweepRegularly(
 ): () => void {
   const sweep = async () => {
     const failed = (cause: unknown) => log('sweep failed', { cause: describe(cause) }, 'error');
-    // Files first: they take the disk space that the database may lack.
+    // Files come first, because they take up disk space that the database may need.
     await storage.sweep(DAY, HOUR).catch(failed);
     try {
       siteStores?.deleteOldRows();

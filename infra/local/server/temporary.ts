@@ -7,22 +7,23 @@ import { killOrphans } from '../../../functions/engines/worker/linux/orphans.ts'
 /** Name of the socket that shows that the owner of a directory is running. */
 const SOCKET = 'alive';
 /**
- * Milliseconds after which a directory without a socket counts as abandoned. A starting server creates its socket
- * immediately.
+ * How long a directory without a socket may exist before it counts as abandoned, in milliseconds. A starting server
+ * creates its socket immediately.
  */
 const GRACE = 60_000;
-/** A process that was just killed may still be writing, so a removal is retried. */
+/** Retries, because a process that was just killed may still be writing. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 } as const;
 
 /**
- * Creates a folder below `parent` for files that this process deletes when it exits, and removes the folders of processes
- * that were killed. Process IDs cannot show this, because servers in different containers may share /tmp.
+ * Creates a folder below `parent` for files that this process deletes when it exits, and removes the folders of
+ * processes that were killed. Process IDs cannot identify those, because servers in different containers may share
+ * /tmp.
  */
 export async function makeTemporary(parent: string): Promise<string> {
   for (const name of await readdir(parent)) {
     const owner = /^docmill-(\d+)-\w{6}$/.exec(name)?.[1];
     const path = join(parent, name);
-    // Directories of other users are left alone.
+    // Directories of other users are not touched.
     if (owner && (await isAbandoned(path, Number(owner)))) await removeAbandoned(path).catch(() => {});
   }
   const directory = await mkdtemp(join(parent, `docmill-${process.pid}-`));
@@ -31,8 +32,9 @@ export async function makeTemporary(parent: string): Promise<string> {
 }
 
 /**
- * Removes the folder of a process that was killed. Its engines notice that after a second, and until then they would create
- * files again. The socket goes last: without it, a folder that is left would not be recognized for a minute.
+ * Removes the folder of a process that was killed. Its engines notice that after a second, and would create files
+ * again until then. The socket is deleted last, because without it, a remaining folder would not be recognized for a
+ * minute.
  */
 async function removeAbandoned(directory: string): Promise<void> {
   const names = (await readdir(directory)).filter((name) => name !== SOCKET);
@@ -59,7 +61,10 @@ function isListening(path: string): Promise<boolean> {
   });
 }
 
-/** Socket paths are limited to 107 bytes. For longer ones, only the process ID in the directory's name is checked. */
+/**
+ * Listens on a socket, whose path is limited to 107 bytes. For longer paths, only the process ID in the directory's
+ * name is checked.
+ */
 async function listen(path: string): Promise<void> {
   const server = createServer((socket) => socket.destroy());
   server.unref();
@@ -69,7 +74,7 @@ async function listen(path: string): Promise<void> {
   });
 }
 
-/** Removes the folder of this process. Nothing may write to it any more. */
+/** Removes the folder of this process. Nothing may be writing to it any more. */
 export async function removeTemporary(directory: string): Promise<void> {
   await rm(directory, REMOVAL);
 }

@@ -12,13 +12,13 @@
 #define ANSWERS 3
 #define ERROR_LINE 512
 
-// The request that is being handled.
+// The ID of the current request.
 static int id;
 static int last_done;
-// The answer if memory runs out, prepared while there is some.
+// The answer to send if memory runs out, prepared while there is memory.
 static char memory_error[ERROR_LINE];
 
-// An answer that is being written.
+// The answer being written.
 static char *text;
 static size_t text_size;
 
@@ -28,7 +28,7 @@ void send_line(const char *line)
         const ssize_t sent = write(ANSWERS, line, left);
         if (sent < 0 && errno == EINTR)
             continue;
-        // Nobody reads the answers any more.
+        // The answers are no longer read.
         if (sent < 0)
             _exit(1);
         line += sent;
@@ -36,7 +36,7 @@ void send_line(const char *line)
     }
 }
 
-void fail_without_memory(void)
+void fail_out_of_memory(void)
 {
     send_line(memory_error);
     _exit(1);
@@ -89,7 +89,7 @@ FILE *begin_answer(const char *kind)
 {
     FILE *answer = open_memstream(&text, &text_size);
     if (!answer)
-        fail_without_memory();
+        fail_out_of_memory();
     fprintf(answer, "{\"id\":%d,\"%s\":", id, kind);
     return answer;
 }
@@ -99,7 +99,7 @@ void finish_answer(FILE *answer)
     fputs("}\n", answer);
     const bool failed = ferror(answer);
     if (fclose(answer) || failed)
-        fail_without_memory();
+        fail_out_of_memory();
     send_line(text);
     free(text);
     text = NULL;
@@ -143,7 +143,7 @@ int index_of(const char *wanted, const char *const *list)
     return -1;
 }
 
-// Reads one line and handles it. Returns false if it is not a request, or its directory is gone.
+// Reads one line and handles it. Returns false if it is not a request, or if its directory no longer exists.
 static bool serve(const char *line, size_t length, void (*handle)(const struct request *))
 {
     yyjson_doc *document = yyjson_read(line, length, 0);
@@ -167,7 +167,7 @@ void serve_requests(void (*handle)(const struct request *))
     ssize_t length;
     while ((length = getline(&line, &capacity, stdin)) > 0) {
         const bool valid = serve(line, (size_t)length, handle);
-        // It may contain a password.
+        // The line may contain a password.
         explicit_bzero(line, (size_t)length);
         if (!valid)
             _exit(1);

@@ -8,23 +8,25 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-// Kinds of files that Chromium does not create in its home. The service counts and deletes the files there: a link could lead it elsewhere.
+// Kinds of files that Chromium does not create in its home. They are denied because a link there could mislead the
+// service, which counts and deletes the files.
 #define SPECIAL_FILES (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO \
                        | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
-// Returns 0 even if the kernel has no Landlock.
+// Restricts file access with Landlock. Returns 0 even if the kernel does not support it.
 static int close_files(const struct browser_sandbox *sandbox)
 {
     struct rules rules = find_landlock();
     if (rules.version == 0)
         return 0;
-    // Moving files between directories of the profile.
+    // Allows moving files between directories of the profile.
     const unsigned long long refer = rules.version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0;
     const unsigned long long own = (FIRST_VERSION & ~SPECIAL_FILES & ~LANDLOCK_ACCESS_FS_EXECUTE) | rules.truncate | refer;
     const char *homes[] = { sandbox->home, NULL };
     const char *programs[] = { sandbox->program, NULL };
-    // Its processes read their own directories in /proc. Those of others show only command lines, because Landlock
-    // denies what it denies to ptrace. Chromium's own sandbox also writes the users of a namespace.
+    // Chromium's processes read their own directories in /proc. In those of other processes, they can read only
+    // command lines, because Landlock denies what it denies to ptrace. Chromium's own sandbox also writes the users
+    // of a namespace.
     const char *processes[] = { "/proc", NULL };
     if (create_rules(&rules, refer, LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP)
         || allow_system(&rules)
@@ -41,42 +43,44 @@ static int close_files(const struct browser_sandbox *sandbox)
     return enforce(&rules);
 }
 
-// Constants that the headers do not have or define differently.
+// Constants that the headers lack or define differently.
 #define MSG_FASTOPEN_FLAG 0x20000000
 #define TIOCSTI 0x5412
 #define TIOCLINUX 0x541c
 
 #define ALL 0xffffffff
-// The level of the options of TCP.
+// Level of TCP socket options.
 #define TCP 6
-// Options of sockets and of TCP with smaller numbers are timeouts, buffer sizes and the like. Later ones choose an
+// Socket and TCP options with smaller numbers are timeouts, buffer sizes and the like. Later ones choose an
 // interface, attach filters or replace the protocol.
 #define LATER_OPTIONS 25
-// Without SOCK_CLOEXEC and SOCK_NONBLOCK.
+// Socket type without SOCK_CLOEXEC and SOCK_NONBLOCK.
 #define TYPE 0xf
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | 0x02000000)
 
 static int close_calls(const struct browser_sandbox *sandbox)
 {
-    // Chromium's own sandbox needs namespaces. For anything else, they are a large attack surface of the kernel.
+    // Chromium's own sandbox needs namespaces. Otherwise they are denied, because they are a large attack surface of
+    // the kernel.
     const unsigned namespaces = sandbox->namespaces ? 0 : NAMESPACES;
     const struct sock_filter filter[] = {
         KNOWN_CALLS,
-        // TCP, whose ports Landlock checks, and nothing that can contact other programs on this machine.
+        // Allows only TCP, whose ports Landlock checks, and nothing that can contact other programs on this machine.
         ONLY_WITH_BITS(socket, 0, ALL, AF_INET, AF_INET6), ONLY_WITH_BITS(socket, 1, TYPE, SOCK_STREAM, SOCK_STREAM),
-        // Landlock does not check the ports of MPTCP and SCTP, nor those of data that opens a connection.
+        // Landlock checks neither the ports of MPTCP and SCTP nor those of data that opens a connection.
         ONLY_WITH_BITS(socket, 2, ALL, 0, TCP), FORBID_WITH_FLAG(sendto, 3, MSG_FASTOPEN_FLAG),
         FORBID_WITH_FLAG(sendmsg, 2, MSG_FASTOPEN_FLAG), FORBID_WITH_FLAG(sendmmsg, 3, MSG_FASTOPEN_FLAG),
         ONLY_WITH_BITS(setsockopt, 1, ALL, SOL_SOCKET, TCP), JUDGE(setsockopt, 2, BPF_JGE, LATER_OPTIONS, 0, 1, EACCES),
         ONLY_WITH(socketpair, 0, AF_UNIX), ONLY_WITH_BITS(socketpair, 1, TYPE, SOCK_STREAM, SOCK_SEQPACKET), DENY(listen),
         NO_CLONE3, FORBID_WITH_FLAG(clone, 0, namespaces), FORBID_WITH_FLAG(unshare, 0, namespaces),
-        // Signals to all processes. Landlock denies signals to other sandboxes (Linux 6.12).
+        // Denies signals to all processes. Landlock denies signals to other sandboxes (Linux 6.12).
         DENY_WITH(kill, 0, ALL),
-        // A process that hides its files from the service. Chromium's own processes try to, and need not succeed.
+        // Ignores attempts to hide a process's files from the service. Chromium's own processes try this but need not
+        // succeed.
         SKIP_WITH(prctl, 0, PR_SET_DUMPABLE),
-        // A program that is not in a file that Landlock knows.
+        // Denies starting a program that is not in a file that Landlock covers.
         DENY(execveat),
-        // Input for a terminal.
+        // Denies input for a terminal.
         DENY_WITH(ioctl, 1, TIOCSTI), DENY_WITH(ioctl, 1, TIOCLINUX),
         DENIED_LEGACY_CALLS DENIED_CALLS,
         ALLOW_OTHERS,

@@ -19,7 +19,7 @@
 #define MAX_PORTS 64
 #define MAX_PORT 65535
 
-// Whether this machine lets an ordinary user create a namespace. Chromium takes 50 ms to find out.
+// Whether this machine lets an ordinary user create a namespace. Chromium would take 50 ms to find out.
 static bool allows_namespaces(void)
 {
     int status;
@@ -29,7 +29,8 @@ static bool allows_namespaces(void)
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-// Returns 0, which no proxy listens on, for anything but a port. The C library's functions would need a newer library.
+// Returns a port, or 0, on which no proxy listens, for anything else. The C library's functions would need a newer
+// library.
 static int read_port(const char *text)
 {
     int port = 0;

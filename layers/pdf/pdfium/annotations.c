@@ -7,9 +7,10 @@
 
 #include "free_text.h"
 
-// Polygons with more corners are left out.
+// Maximum number of corners. Polygons with more are left out.
 #define MAX_CORNERS 10000
-// Annotations with larger coordinates or borders are left out. No page is that large, so they are damaged.
+// Maximum coordinates and border widths. Annotations with larger ones are left out as damaged, because no page is
+// that large.
 #define FARTHEST 1e6f
 // Maximum bytes for one corner, whose coordinates have up to 12 characters each, and for everything else.
 #define CORNER_TEXT 32
@@ -54,7 +55,7 @@ static void fit_rectangle(FPDF_ANNOTATION annotation, const FS_POINTF *corners, 
     FPDFAnnot_SetRect(annotation, &box);
 }
 
-// Returns false for a number that is not finite, too.
+// Returns false for a number that is too large or not finite.
 static bool is_near(float number)
 {
     return number >= -FARTHEST && number <= FARTHEST;
@@ -79,11 +80,11 @@ static void set_appearance(FPDF_ANNOTATION annotation, const char *text)
     free(wide);
 }
 
-// Returns the width of the border, which is one point unless the annotation says otherwise, and 0 if it is not known.
+// Returns the width of the border: one point by default, and 0 if it is unknown.
 static float border_of(FPDF_ANNOTATION annotation)
 {
     float across, up, width = 1;
-    // It replaces the border, but PDFium does not tell what it says.
+    // BS overrides the border, but PDFium does not provide its content.
     if (FPDFAnnot_HasKey(annotation, "BS"))
         return 0;
     FPDFAnnot_GetBorder(annotation, &across, &up, &width);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// When edges are trimmed, channel values from the first on count as white, and alpha values below the second as transparent.
+// When edges are trimmed, channel values from the first constant up count as white, and alpha values below the second
+// as transparent.
 #define WHITE_FROM 247
 #define ALPHA_FROM 9
 
@@ -18,7 +19,7 @@ struct canvas create_canvas(int width, int height, int channels)
     // PDFium requires aligned rows for four channels.
     const size_t lead = channels == 4 ? 4 : 1;
     struct canvas canvas = { NULL, width, height, channels, (size_t)width * channels + lead, lead };
-    // One byte more, because for PDFium a row ends where the next one begins.
+    // One extra byte, because PDFium assumes that a row ends where the next one begins.
     const size_t size = canvas.stride * height + 1;
     if (channels == 4) {
         canvas.bytes = calloc(size, 1);
@@ -123,7 +124,7 @@ void remove_color(struct canvas *canvas)
 {
     for (int y = 0; y < canvas->height; y++) {
         unsigned char *pixel = row_of(canvas, y);
-        // PDFium's weights. They leave grays as they are.
+        // PDFium's weights, which do not change grays.
         for (int x = 0; x < canvas->width; x++, pixel += 4)
             pixel[0] = pixel[1] = pixel[2] = (pixel[0] * 30 + pixel[1] * 59 + pixel[2] * 11) / 100;
     }
@@ -133,7 +134,7 @@ bool dither(struct canvas *canvas)
 {
     const int width = canvas->width, channels = canvas->channels;
     const size_t size = (width + 2) * sizeof(float);
-    // The errors of this row and the next, with a column on either side.
+    // The errors of this row and of the next, with an extra column on either side.
     float *errors = calloc(2, size);
     if (!errors)
         return false;

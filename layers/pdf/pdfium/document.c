@@ -1,4 +1,4 @@
-// memmem
+// Declares memmem.
 #define _GNU_SOURCE
 
 #include "document.h"
@@ -14,13 +14,13 @@
 #include "message.h"
 #include "table.h"
 
-// In points, ten times what PDF 2.0 requires readers to support. Larger boxes are damaged.
+// Maximum side in points, ten times the size that PDF 2.0 requires readers to support. Larger boxes are damaged.
 #define LONGEST_SIDE 144000
 // Larger than any page, so that a crop box of this size leaves the whole media box.
 #define EVERYTHING 1e7f
 
 static char *bytes;
-// The requests' name for the open document. The file does not identify it, because inode numbers are reused.
+// The requests' ID of the open document. The file does not identify it, because inode numbers are reused.
 static char *open_id;
 static FPDF_DOCUMENT document;
 static FPDF_FORMHANDLE form;
@@ -28,10 +28,11 @@ static FPDF_FORMFILLINFO form_info;
 static FPDF_PAGE loaded;
 static int loaded_page;
 static bool use_crop_box;
-// How often a document may still be read again because a page has no objects: 0 if PDFium has certainly found all of them.
+// Remaining attempts to re-parse the document when a page has no objects. 0 if PDFium has certainly found all of
+// them.
 static int recoveries;
 enum { MAX_RECOVERIES = 4 };
-// Whether the end of the file is missing, and perhaps the contents of pages with it.
+// Whether the end of the file is missing, and possibly contents of pages with it.
 static bool is_cut_off;
 static size_t byte_count;
 static char *password;
@@ -76,7 +77,7 @@ static size_t read_file(const char *path)
     return size;
 }
 
-// Readers accept up to 1024 bytes of junk before the header.
+// Like other readers, accepts up to 1024 bytes of junk before the header.
 static bool looks_like_pdf(size_t size)
 {
     return memmem(bytes, size < 1030 ? size : 1030, "%PDF-", 5) != NULL;
@@ -106,7 +107,7 @@ static void unload_document(void)
     document = NULL;
 }
 
-// Loads a document without its tables, and then with a trailer of its own.
+// Loads a document without its tables and, if that fails, with a generated trailer.
 static bool repair_document(void)
 {
     unload_document();
@@ -132,7 +133,7 @@ const char *open_document(yyjson_val *arguments)
     const char *id = text_member(arguments, "document");
     if (document && id && open_id && !strcmp(id, open_id))
         return NULL;
-    // PDFium went on without some of its memory.
+    // An allocation failed earlier and PDFium continued, so its state is unreliable.
     if (memory_exhausted())
         exit_unusable();
     close_document();
@@ -140,7 +141,7 @@ const char *open_document(yyjson_val *arguments)
     use_crop_box = flag_member(arguments, "cropBox");
     const size_t size = read_file(text_member(arguments, "source"));
     if ((id && !open_id) || memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     if (!size || !looks_like_pdf(size)) {
         close_document();
         return "UNSUPPORTED_SOURCE";
@@ -156,13 +157,13 @@ const char *open_document(yyjson_val *arguments)
     const bool is_loaded = load_document();
     const bool locked = !document && FPDF_GetLastError() == FPDF_ERR_PASSWORD;
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     if (is_loaded || (!locked && repair_document())) {
         open_form();
         return NULL;
     }
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     close_document();
     return !locked ? "CORRUPT_SOURCE" : given ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
 }
@@ -220,7 +221,7 @@ static FPDF_PAGE reload_page(int page)
     if ((!loaded || FPDFPage_CountObjects(loaded) == 0) && recover_contents(page))
         return reload_page(page);
     if (loaded && !use_crop_box) {
-        // The box takes effect when the page is loaded again.
+        // The box takes effect when the page is reloaded.
         FPDFPage_SetCropBox(loaded, -EVERYTHING, -EVERYTHING, EVERYTHING, EVERYTHING);
         FPDF_ClosePage(loaded);
         loaded = FPDF_LoadPage(document, page - 1);
@@ -240,7 +241,7 @@ FPDF_PAGE load_page(int page)
     return reload_page(page);
 }
 
-// Flattening takes no account of this flag.
+// Hides these annotations first, because flattening ignores this flag.
 static void hide_annotations_without_view(void)
 {
     for (int index = FPDFPage_GetAnnotCount(loaded); index-- > 0;) {
@@ -253,7 +254,8 @@ static void hide_annotations_without_view(void)
     }
 }
 
-// Flattening takes no account of a box that the page inherits, and then leaves out all annotations.
+// Copies an inherited box to the page, because flattening ignores inherited boxes and then leaves out all
+// annotations.
 static void give_own_box(void)
 {
     float left, bottom, right, top;
@@ -268,7 +270,7 @@ FPDF_PAGE load_flat_page(int page)
         return loaded;
     hide_annotations_without_view();
     give_own_box();
-    // The contents are read again when the page is loaded.
+    // The contents are parsed again when the page is reloaded.
     return FPDFPage_Flatten(loaded, FLAT_NORMALDISPLAY) == FLATTEN_SUCCESS ? reload_page(page) : loaded;
 }
 

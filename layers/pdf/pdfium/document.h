@@ -18,20 +18,22 @@ FPDF_DOCUMENT opened_document(void);
 
 int page_count(void);
 
-// Returns the size of a page, from 1, in points as displayed, or 0 x 0 if PDFium does not know it or it is implausible.
+// Returns the size of a page, from 1, in points as displayed, or 0 x 0 if it is unknown to PDFium or implausible.
 struct size page_size(int page);
 
-// Loads a page, which stays loaded until another one is. Returns NULL if PDFium cannot.
+// Loads a page, which stays loaded until another one is loaded. Returns NULL if PDFium cannot load it.
 FPDF_PAGE load_page(int page);
 
-// Opens the document again without its tables, if these may be wrong and the page has contents then. Returns whether it did.
+// Reopens the document without its tables if these may be wrong and the page then has contents. Returns whether it
+// did.
 bool recover_contents(int page);
 
-// Loads a page whose annotations and form fields, as displayed, have become part of its contents. The page stays so in the open
-// document, which must not be drawn without them, or written, afterwards. Returns NULL if PDFium cannot.
+// Loads a page and merges its annotations and form fields, as displayed, into its contents. The open document keeps
+// this change, so it must not be written afterwards or drawn without annotations. Returns NULL if PDFium cannot load
+// it.
 FPDF_PAGE load_flat_page(int page);
 
-// Whether the end of the file is missing. A page without contents may have lost them.
+// Whether the end of the file is missing. If so, an empty page may have lost its contents.
 bool document_is_cut_off(void);
 
 // Returns the form of the document, or NULL if it has none.

@@ -61,12 +61,12 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
     if (!page)
         return FAILED;
     report_progress();
-    // Another engine draws it. If that fails, the page comes back as one that may be empty.
+    // Another engine will draw this page. If that fails, it is requested again as a page that may stay empty.
     if (has_misread_picture(page) && frame->substitute != MAY_BE_EMPTY)
         return EMPTY;
     if (drawing->annotations) {
         complete_annotations(page);
-        // PDFium draws fields only as parts of a form.
+        // PDFium draws form fields only if the document has a form.
         if (!document_form() && has_fields(page) && !(page = load_flat_page(frame->page)))
             return FAILED;
     }
@@ -83,7 +83,7 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
         FPDF_FFLDraw(document_form(), bitmap, page, x, y, frame->page_width, frame->page_height, drawing->turns, flags);
     FPDFBitmap_Destroy(bitmap);
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     if (state != FPDF_RENDER_DONE)
         return FAILED;
     const int whole = frame->width == frame->page_width && frame->height == frame->page_height;

@@ -5,15 +5,15 @@
 
 #include "canvas.h"
 
-// RASTER: the pixels are in a file that another engine drew. MAY_BE_EMPTY: draw it, and accept that it is empty.
+// RASTER: the pixels are in a file that another engine drew. MAY_BE_EMPTY: draw the page, even if it stays empty.
 enum substitute { NONE, RASTER, MAY_BE_EMPTY };
 
-// Bounds of a request. No caller exceeds them.
+// Upper bounds of a request, which no caller exceeds.
 #define MAX_FRAMES 10000
 #define MAX_SIDE 10000000
 #define MAX_DENSITY 65535
 
-// One page of a request: the size of the whole page in pixels, the requested part of it, what to do with a page that
+// One page of a request: the size of the whole page in pixels, the requested part of it, the treatment of a page that
 // PDFium fails on or leaves empty, and its resolution.
 struct frame {
     int page;
@@ -35,12 +35,13 @@ struct drawing {
 // EMPTY: nothing was drawn although the page has content, or PDFium would draw a picture wrong.
 enum drawn { DRAWN, FAILED, EMPTY };
 
-// Draws a frame on the rows of a canvas from `first` on, which must be as `create_canvas` left them.
+// Draws a frame on the rows of a canvas from `first` on, which must be in the state in which `create_canvas` left
+// them.
 enum drawn draw_page(const struct frame *, const struct drawing *, struct canvas *, int first);
 
 int channels_of(const struct drawing *);
 
-// Sends a progress event at most once a second; the first call after a pause sends one.
+// Sends a heartbeat at most once a second. The first call after a pause always sends one.
 void report_progress(void);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "canvas.h"
 
-// Raw pixels are for another program to encode.
+// RAW pixels are encoded by another program.
 enum format { JPG, PNG, TIFF_FILE, RAW };
 
 struct encoding {
@@ -17,17 +17,17 @@ struct encoding {
     enum color color;
 };
 
-// Returns the format with an extension, or -1.
+// Returns the format for an extension, or -1.
 int format_of(const char *extension);
 const char *extension_of(enum format);
 
-// Writes an image in any format but TIFF.
+// Writes an image in any format except TIFF.
 bool write_image(const struct canvas *, const char *path, const struct encoding *);
 
 bool write_jpeg(const struct canvas *, const char *path, const struct encoding *);
 bool write_png(const struct canvas *, const char *path, const struct encoding *);
 
-// Appends one page to a TIFF file, which the first page creates.
+// Appends a page to a TIFF file, which the first page creates.
 bool append_tiff(const struct canvas *, const char *path, const struct encoding *, bool first);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "pdfium.h"
 
-// fpdf_sysfontinfo.h
+// From fpdf_sysfontinfo.h
 enum { ANSI = 0, SYMBOL = 2, SHIFT_JIS = 128, HANGUL = 129, GB2312 = 134, BIG5 = 136, HEBREW = 177, ARABIC = 178, THAI = 222 };
 enum { FIXED_PITCH = 1, ROMAN = 16 };
 
@@ -38,8 +38,9 @@ static const struct family CHINESE = ONE("wqy-microhei.ttc");
 static const struct family JAPANESE = ONE("MTLc3m.ttf");
 static const struct family THAI_FAMILY = ONE("NotoSansThai-Regular.ttf");
 
-// Font names that documents use, without spaces and hyphens, and their substitutes. PDFium is told that these fonts are
-// installed, because only then does it pass on the style that is part of a name. The longest entry that a name begins with counts.
+// Font names in documents, without spaces and hyphens, and their substitutes. PDFium is told that these fonts are
+// installed, because only then does it pass on the style in a name. The longest entry that is a prefix of the name
+// applies.
 static const struct {
     const char *name;
     const struct family *family;
@@ -68,10 +69,10 @@ static const struct {
 // Symbol fonts, whose codes are not letters. PDFium's own faces for them are closer.
 static const char *const SIGNS[] = { "wingdings", "webdings", "zapfdingbats", "dingbats", "symbol", "marlett", "mtextra", NULL };
 
-// More than there are files in the table above.
+// Exceeds the number of files in the table above.
 #define MAX_FACES 64
 
-// A face stays mapped once it has been opened.
+// Mapped faces, which stay mapped once opened.
 static struct face {
     const char *file;
     const unsigned char *bytes;
@@ -173,7 +174,7 @@ static unsigned read32(const unsigned char *at)
     return (unsigned)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
 }
 
-// Returns `size` bytes at `from`, or only their number if the buffer is too small.
+// Copies `size` bytes from `from`. If the buffer is too small, only returns their number.
 static unsigned long give(const unsigned char *from, unsigned long size, unsigned char *buffer, unsigned long room)
 {
     if (buffer && room >= size)
@@ -181,7 +182,8 @@ static unsigned long give(const unsigned char *from, unsigned long size, unsigne
     return size;
 }
 
-// The whole file is requested as table 0, or as `ttcf` if it is a collection, of which the first face is used.
+// Returns a table of a font. The whole file is requested as table 0, or as `ttcf` if it is a collection, of which the
+// first face is used.
 static unsigned long get_data(FPDF_SYSFONTINFO *info, void *font, unsigned table, unsigned char *buffer, unsigned long room)
 {
     const struct face *face = font;
@@ -197,7 +199,7 @@ static unsigned long get_data(FPDF_SYSFONTINFO *info, void *font, unsigned table
     return 0;
 }
 
-// PDFium caches faces by this name.
+// Returns the face name, by which PDFium caches faces.
 static unsigned long get_name(FPDF_SYSFONTINFO *info, void *font, char *buffer, unsigned long room)
 {
     const char *name = ((struct face *)font)->file;

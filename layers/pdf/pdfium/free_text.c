@@ -7,17 +7,17 @@
 
 #include "document.h"
 
-// Characters of a text that are drawn.
+// Maximum number of characters of a text to draw.
 #define MAX_TEXT 10000
 // Maximum bytes for one character, which is written in octal, for each line, and for everything else.
 #define CHARACTER_TEXT 4
 #define LINE_TEXT 64
 #define HEAD_TEXT 512
 #define DEFAULT_SIZE 12
-// Room between the rectangle and the text, and distance between two lines, in font sizes.
+// Space between the rectangle and the text, and distance between two lines, in font sizes.
 #define MARGIN 2
 #define LEADING 1.15
-// Of Helvetica, in font sizes.
+// Ascent of Helvetica in font sizes.
 #define ASCENT 0.8
 
 enum { LEFT, CENTER, RIGHT };
@@ -35,7 +35,7 @@ struct line {
     double width;
 };
 
-// Reads a string in UTF-16, which the caller frees. Returns NULL for one that is missing, empty or too long.
+// Reads a UTF-16 string, which the caller must free. Returns NULL if it is missing, empty or too long.
 static unsigned short *string_of(FPDF_ANNOTATION annotation, const char *key)
 {
     const unsigned long bytes = FPDFAnnot_GetStringValue(annotation, key, NULL, 0);
@@ -47,7 +47,8 @@ static unsigned short *string_of(FPDF_ANNOTATION annotation, const char *key)
     return text;
 }
 
-// The code in WinAnsiEncoding, in which PDFium reads the text of a font that is not in the resources; 0 for others.
+// Returns the code of a character in WinAnsiEncoding, or 0 if there is none. PDFium uses that encoding for a font
+// that is not in the resources.
 static unsigned char code_of(unsigned short character)
 {
     static const struct { unsigned short character; unsigned char code; } others[] = {
@@ -66,13 +67,13 @@ static unsigned char code_of(unsigned short character)
     return 0;
 }
 
-// Returns the text in WinAnsiEncoding, or NULL if it has characters that are not in it.
+// Returns the text in WinAnsiEncoding, or NULL if that lacks any of its characters.
 static char *encoded(const unsigned short *text)
 {
     char *out = calloc(1, MAX_TEXT + 1);
     size_t length = 0;
     for (; out && *text; text++) {
-        // One line ends with both.
+        // Both characters together end one line.
         if (text[0] == '\r' && text[1] == '\n')
             continue;
         const unsigned char code = code_of(*text);
@@ -119,7 +120,7 @@ static void read_appearance(struct style *style, const unsigned short *appearanc
     }
 }
 
-// Ends the line at `text` where it is wider than `width` with the next word, or at the end of its paragraph.
+// Ends the line at `text` before the word that would exceed `width`, or at the end of the paragraph.
 static struct line first_line(const char *text, FPDF_FONT font, double size, double width)
 {
     struct line line = { text, 0, 0 };
@@ -134,7 +135,7 @@ static struct line first_line(const char *text, FPDF_FONT font, double size, dou
         FPDFFont_GetGlyphWidth(font, (unsigned char)text[index], (float)size, &advance);
         reached += advance;
         if (reached > width && index > 0) {
-            // A word that is wider than the whole line is cut.
+            // A word that is wider than the whole line is split.
             if (line.length == 0)
                 line.length = index, line.width = reached - advance;
             return line;
@@ -176,7 +177,7 @@ char *free_text_appearance(FPDF_ANNOTATION annotation, const FS_RECTF *box, floa
     if (FPDFAnnot_GetNumberValue(annotation, "Q", &alignment) && (alignment == CENTER || alignment == RIGHT))
         style.alignment = (int)alignment;
     const FPDF_FONT font = text ? FPDFText_LoadStandardFont(opened_document(), "Helvetica") : NULL;
-    // Each line has a character at least, or ends a paragraph.
+    // Each line has at least one character, or ends a paragraph.
     char *stream = font ? malloc(HEAD_TEXT + strlen(text) * (CHARACTER_TEXT + LINE_TEXT)) : NULL;
     if (stream) {
         char *out = stream;

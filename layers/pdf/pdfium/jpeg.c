@@ -2,7 +2,7 @@
 
 #include <setjmp.h>
 #include <stdio.h>
-// After stdio.h, which it does not include itself.
+// Must follow stdio.h, which it does not include itself.
 #include <jpeglib.h>
 
 static void on_error(j_common_ptr info)

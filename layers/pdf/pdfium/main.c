@@ -17,7 +17,7 @@
 #include "requests.h"
 #include "sandbox.h"
 
-// The documents of the test corpus need 60 MB, a picture of 100 megapixels 160 MB.
+// The documents of the test corpus need 60 MB, and a picture of 100 megapixels needs 160 MB.
 #define MAX_MEMORY (640UL << 20)
 
 static void handle(const struct request *request)
@@ -25,7 +25,7 @@ static void handle(const struct request *request)
     static const char *const operations[] = { "open", "draw", "text", NULL };
     enum { OPEN, DRAW, TEXT };
     send_heartbeat(0);
-    // Without a source, all pages were drawn by another engine.
+    // Without a source, another engine has drawn all pages.
     const char *code = text_member(request->arguments, "source") ? open_document(request->arguments) : NULL;
     const int operation = index_of(request->operation, operations);
     if (code)

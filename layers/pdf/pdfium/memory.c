@@ -10,7 +10,8 @@
 
 static volatile sig_atomic_t exhausted;
 
-// The C library's own functions, which the ones below replace in all libraries of this process. AddressSanitizer has its own.
+// The C library's own functions, which the ones below replace in all libraries of this process. AddressSanitizer has
+// its own.
 #ifndef __SANITIZE_ADDRESS__
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
@@ -47,7 +48,7 @@ bool memory_exhausted(void)
     return exhausted;
 }
 
-// Freed memory that the process may keep.
+// Maximum freed memory that the process keeps.
 #define KEPT_MEMORY (48UL << 20)
 
 void give_memory_back(void)
@@ -58,11 +59,11 @@ void give_memory_back(void)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-// PDFium aborts where it cannot continue without memory.
+// PDFium aborts when it cannot continue without memory.
 static void on_crash(int number)
 {
     if (exhausted)
-        fail_without_memory();
+        fail_out_of_memory();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -74,7 +75,7 @@ void allow_extra_memory(size_t bytes)
 {
     const struct rlimit soft = { limit + bytes, RLIM_INFINITY };
 #ifndef __SANITIZE_ADDRESS__
-    // The limit only stops hostile documents. A process without one still works.
+    // The limit only stops hostile documents, so a process without it still works.
     if (setrlimit(RLIMIT_AS, &soft))
         perror("setrlimit");
 #else
@@ -84,7 +85,7 @@ void allow_extra_memory(size_t bytes)
 
 void limit_memory(size_t bytes)
 {
-    // The pixels of a page are also allocated on the heap, instead of being mapped again for every page.
+    // Allocates the pixels of a page on the heap too, instead of mapping them again for every page.
     mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY / 2);
     mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
     limit = bytes;

@@ -1,4 +1,5 @@
-// The part of PDFium's public C interface that the host calls: no Debian package contains its headers.
+// The part of PDFium's public C interface that the host uses, declared here because no Debian package contains its
+// headers.
 #ifndef PDFIUM_H
 #define PDFIUM_H
 
@@ -14,7 +15,7 @@ typedef struct fpdf_annotation *FPDF_ANNOTATION;
 typedef struct fpdf_text_page *FPDF_TEXTPAGE;
 typedef struct fpdf_font *FPDF_FONT;
 
-// fpdfview.h
+// From fpdfview.h
 enum { FPDF_ERR_PASSWORD = 4, FPDF_ERR_SECURITY = 5 };
 enum { FPDFBitmap_Gray = 1, FPDFBitmap_BGR = 2, FPDFBitmap_BGRA = 4 };
 enum { FPDF_ANNOT = 0x01, FPDF_GRAYSCALE = 0x08, FPDF_REVERSE_BYTE_ORDER = 0x10,
@@ -35,7 +36,7 @@ float FPDF_GetPageHeightF(FPDF_PAGE);
 FPDF_BITMAP FPDFBitmap_CreateEx(int width, int height, int format, void *first, int stride);
 void FPDFBitmap_Destroy(FPDF_BITMAP);
 
-// fpdf_progressive.h
+// From fpdf_progressive.h
 enum { FPDF_RENDER_DONE = 2 };
 typedef struct pause {
     int version;
@@ -45,7 +46,7 @@ typedef struct pause {
 int FPDF_RenderPageBitmap_Start(FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags, IFSDK_PAUSE *);
 void FPDF_RenderPage_Close(FPDF_PAGE);
 
-// fpdf_edit.h, fpdf_transformpage.h
+// From fpdf_edit.h and fpdf_transformpage.h
 enum { FPDF_PAGEOBJ_TEXT = 1, FPDF_PAGEOBJ_IMAGE = 3, FPDF_PAGEOBJ_FORM = 5 };
 int FPDFPage_CountObjects(FPDF_PAGE);
 FPDF_PAGEOBJECT FPDFPage_GetObject(FPDF_PAGE, int index);
@@ -69,12 +70,12 @@ int FPDFPage_GetMediaBox(FPDF_PAGE, float *left, float *bottom, float *right, fl
 void FPDFPage_SetMediaBox(FPDF_PAGE, float left, float bottom, float right, float top);
 void FPDFPage_SetCropBox(FPDF_PAGE, float left, float bottom, float right, float top);
 
-// fpdf_flatten.h
+// From fpdf_flatten.h
 enum { FLATTEN_SUCCESS = 1 };
 enum { FLAT_NORMALDISPLAY };
 int FPDFPage_Flatten(FPDF_PAGE, int usage);
 
-// fpdf_formfill.h: the structure begins with its version; all callbacks are optional.
+// From fpdf_formfill.h. The structure starts with its version, and all callbacks are optional.
 typedef struct { int version; void *callbacks[62]; } FPDF_FORMFILLINFO;
 int FPDF_GetFormType(FPDF_DOCUMENT);
 FPDF_FORMHANDLE FPDFDOC_InitFormFillEnvironment(FPDF_DOCUMENT, FPDF_FORMFILLINFO *);
@@ -83,7 +84,7 @@ void FORM_OnAfterLoadPage(FPDF_PAGE, FPDF_FORMHANDLE);
 void FORM_OnBeforeClosePage(FPDF_PAGE, FPDF_FORMHANDLE);
 void FPDF_FFLDraw(FPDF_FORMHANDLE, FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags);
 
-// fpdf_annot.h
+// From fpdf_annot.h
 enum { FPDF_ANNOT_LINK = 2, FPDF_ANNOT_FREETEXT = 3, FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8, FPDF_ANNOT_INK = 15, FPDF_ANNOT_WIDGET = 20 };
 enum { FPDF_ANNOT_FLAG_HIDDEN = 0x02, FPDF_ANNOT_FLAG_NOVIEW = 0x20 };
 enum { FPDFANNOT_COLORTYPE_Color, FPDFANNOT_COLORTYPE_InteriorColor };
@@ -103,11 +104,11 @@ unsigned long FPDFAnnot_GetVertices(FPDF_ANNOTATION, FS_POINTF *, unsigned long 
 unsigned long FPDFAnnot_GetInkListCount(FPDF_ANNOTATION);
 unsigned long FPDFAnnot_GetInkListPath(FPDF_ANNOTATION, unsigned long path, FS_POINTF *, unsigned long length);
 int FPDFAnnot_GetNumberValue(FPDF_ANNOTATION, const char *key, float *value);
-// Writes UTF-16, and returns the bytes that it takes with its end.
+// Writes UTF-16 and returns the number of bytes including the terminator.
 unsigned long FPDFAnnot_GetStringValue(FPDF_ANNOTATION, const char *key, unsigned short *buffer, unsigned long bytes);
 int FPDFAnnot_SetAP(FPDF_ANNOTATION, int mode, const unsigned short *content);
 
-// fpdf_text.h
+// From fpdf_text.h
 FPDF_TEXTPAGE FPDFText_LoadPage(FPDF_PAGE);
 void FPDFText_ClosePage(FPDF_TEXTPAGE);
 int FPDFText_CountChars(FPDF_TEXTPAGE);
@@ -118,7 +119,7 @@ int FPDFText_IsGenerated(FPDF_TEXTPAGE, int index);
 FPDF_PAGEOBJECT FPDFText_GetTextObject(FPDF_TEXTPAGE, int index);
 int FPDFText_GetLooseCharBox(FPDF_TEXTPAGE, int index, FS_RECTF *);
 
-// fpdf_sysfontinfo.h
+// From fpdf_sysfontinfo.h
 typedef struct font_info {
     int version;
     void (*Release)(struct font_info *);

@@ -1,4 +1,4 @@
-// memmem
+// Declares memmem.
 #define _GNU_SOURCE
 
 #include "pictures.h"
@@ -15,7 +15,7 @@
 // Maximum pixels of one picture. A town plan scanned at 600 DPI has half as many.
 #define MAX_PICTURE_PIXELS 1e9
 
-// Maximum depth of nested forms that are examined, as in PDFium itself.
+// Maximum depth of nested forms to examine, as in PDFium itself.
 #define MAX_DEPTH 12
 
 static void check_size(FPDF_PAGEOBJECT picture)
@@ -24,7 +24,7 @@ static void check_size(FPDF_PAGEOBJECT picture)
     if (!FPDFImageObj_GetImagePixelSize(picture, &width, &height) || (double)width * height <= MAX_PICTURE_PIXELS)
         return;
     send_error("SOURCE_TOO_LARGE", "\"width\":%u,\"height\":%u,\"max\":%.0f", width, height, MAX_PICTURE_PIXELS);
-    // Earlier pages may have been written. The process is replaced, as after every failure of this kind.
+    // Earlier pages may already be written. The process is replaced, as after every failure of this kind.
     _exit(1);
 }
 
@@ -50,7 +50,8 @@ static size_t header_length(const unsigned char *segment, size_t size)
     return at + 4 <= size ? at + 4 : 0;
 }
 
-// Whether a generic region has no coded bytes before the final marker. Encoders may leave out the bytes that decoders add again.
+// Whether a generic region has no coded bytes before the final marker. Encoders may leave out bytes that decoders add
+// again.
 static bool is_empty(const unsigned char *data, uint32_t length)
 {
     enum { REGION = 18, MARKER = 2, TEMPLATE = 6, EXTENDED = 16 };
@@ -59,8 +60,9 @@ static bool is_empty(const unsigned char *data, uint32_t length)
     return length <= REGION + 2 * pixels + MARKER;
 }
 
-// PDFium takes the operator REPLACE for OR, draws halftone regions wrong that skip points of their grid, and does not draw
-// pictures with generic regions that are compressed as a fax or have no coded bytes.
+// Whether PDFium misreads a JBIG2 picture. It treats the operator REPLACE as OR, draws halftone regions that skip
+// points of their grid incorrectly, and does not draw pictures with generic regions that are compressed as a fax or
+// have no coded bytes.
 static bool misreads_jbig2(const unsigned char *bytes, size_t size)
 {
     enum { PAGE = 48, HALFTONE = 20, GENERIC = 36, REPLACE = 4, SKIPS = 8, FAX = 1, BLACK = 4 };
@@ -83,7 +85,7 @@ static bool misreads_jbig2(const unsigned char *bytes, size_t size)
                 return true;
             if (((kind & ~3) == HALFTONE && data[17] & SKIPS) || ((kind & ~3) == GENERIC && (data[17] & FAX || is_empty(data, length))))
                 return true;
-            // Other regions are only used by later ones.
+            // Other regions are only referenced by later ones.
             const int immediate = kind & 2;
             if (immediate && top + height > painted)
                 painted = top + height;
@@ -93,12 +95,12 @@ static bool misreads_jbig2(const unsigned char *bytes, size_t size)
     return false;
 }
 
-// PDFium draws JPEG 2000 with a palette of less than 256 colors black.
+// Whether PDFium misreads a JPEG 2000 picture. It draws pictures with a palette of less than 256 colors black.
 static bool misreads_jpx(const unsigned char *bytes, size_t size)
 {
     static const unsigned char start[] = { 0xff, 0x4f, 0xff, 0x51 };
     const unsigned char *stream = memmem(bytes, size, start, sizeof start);
-    // The number of components, and the depth of the first, less 1.
+    // Number of components, and depth of the first component minus 1.
     return stream && (size_t)(bytes + size - stream) > 42 && stream[40] == 0 && stream[41] == 1 && stream[42] < 7;
 }
 

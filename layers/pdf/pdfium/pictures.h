@@ -5,8 +5,8 @@
 
 #include "pdfium.h"
 
-// Returns whether a page has a picture that PDFium is known to decode wrong. Reports SOURCE_TOO_LARGE and exits if
-// a picture has too many pixels.
+// Returns whether a page has a picture that PDFium is known to decode incorrectly. Reports SOURCE_TOO_LARGE and exits
+// if a picture has too many pixels.
 bool has_misread_picture(FPDF_PAGE);
 
 #endif

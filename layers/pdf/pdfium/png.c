@@ -7,7 +7,7 @@
 
 #include "message.h"
 
-// libdeflate's third level is faster than zlib's and its files are smaller.
+// libdeflate's level 3 is faster than zlib, and its files are smaller.
 #define LEVEL 3
 #define INCHES_PER_METRE (1 / 0.0254)
 

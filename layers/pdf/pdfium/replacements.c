@@ -5,21 +5,21 @@
 
 #include "message.h"
 
-// Maximum depth of nested forms that are examined, as in PDFium itself.
+// Maximum depth of nested forms to examine, as in PDFium itself.
 #define MAX_DEPTH 12
 
 static const char *const KEY = "ActualText";
 
 static void add(struct replacements *all, FPDF_PAGEOBJECT object, FPDF_PAGEOBJECTMARK mark)
 {
-    // Most objects have the same mark as the one before.
+    // Most objects have the same mark as the previous one.
     if (all->count && all->list[all->count - 1].mark == mark)
         return;
     if (all->count == all->capacity) {
         all->capacity = all->capacity ? 2 * all->capacity : 64;
         all->list = realloc(all->list, all->capacity * sizeof *all->list);
         if (!all->list)
-            fail_without_memory();
+            fail_out_of_memory();
     }
     all->list[all->count++] = (struct replacement) { mark, object, NULL, 0, false };
 }
@@ -66,7 +66,7 @@ struct replacements take_replacements(FPDF_PAGE page)
         FPDFPageObjMark_GetParamBlobValue(one->mark, KEY, NULL, 0, &one->length);
         one->text = malloc(one->length + 1);
         if (!one->text)
-            fail_without_memory();
+            fail_out_of_memory();
         FPDFPageObjMark_GetParamBlobValue(one->mark, KEY, one->text, one->length, &one->length);
     }
     // Several marks may share a text, so all are read before the first is removed.

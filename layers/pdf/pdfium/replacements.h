@@ -1,4 +1,4 @@
-// The texts that a page gives for its glyphs, such as a whole word for its parts (ISO 32000-2, 14.9.4).
+// Replacement texts for a page's glyphs, such as a whole word for its parts (ISO 32000-2, 14.9.4).
 #ifndef REPLACEMENTS_H
 #define REPLACEMENTS_H
 
@@ -21,7 +21,8 @@ struct replacements {
     size_t count, capacity;
 };
 
-// Takes the texts out of a page, because PDFium loses letters of lines that have them. Fails the request without memory.
+// Removes the texts from a page, because PDFium loses letters of lines that have them. Fails the request when out of
+// memory.
 struct replacements take_replacements(FPDF_PAGE page);
 
 // Returns the text for the glyphs of an object, or NULL.

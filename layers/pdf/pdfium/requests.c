@@ -25,7 +25,7 @@ void open_request(yyjson_val *arguments)
     finish_answer(answer);
 }
 
-// One request: its frames, and the lists of those that were not drawn.
+// One request: its frames, and lists of those that were not drawn.
 struct job {
     struct frame *frames;
     int count;
@@ -70,7 +70,7 @@ static bool read_frames(yyjson_val *list, struct job *job)
     job->failed = calloc(count, sizeof *job->failed);
     job->empty = calloc(count, sizeof *job->empty);
     if (!job->frames || !job->failed || !job->empty)
-        fail_without_memory();
+        fail_out_of_memory();
     size_t index, end;
     yyjson_val *value;
     yyjson_arr_foreach(list, index, end, value)
@@ -91,21 +91,21 @@ static void note(struct job *job, const struct frame *frame, enum drawn drawn)
 static struct canvas new_canvas(const struct job *job, int width, int height)
 {
     const int channels = channels_of(&job->drawing);
-    // The pixels, and as much for their compressed form.
+    // The pixels, and the same amount for their compressed form.
     allow_extra_memory(2 * ((size_t)width * channels + 1) * height);
     struct canvas canvas = create_canvas(width, height, channels);
     if (!canvas.bytes)
-        fail_without_memory();
+        fail_out_of_memory();
     return canvas;
 }
 
 static void finish(struct job *job, struct canvas *canvas)
 {
-    // Form fields are drawn in color on a canvas with transparency, whatever the flags are.
+    // Form fields are always drawn in color on a canvas with transparency, whatever the flags are.
     if (job->drawing.color != RGB && canvas->channels == 4)
         remove_color(canvas);
     if (job->drawing.color == MONO && !dither(canvas))
-        fail_without_memory();
+        fail_out_of_memory();
 }
 
 // Returns the file name of a page, or of all pages if `page` is 0.
@@ -129,12 +129,12 @@ static void send_image(const char *name, int page, const struct canvas *canvas)
 static bool fail_to_write(void)
 {
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     send_code("INTERNAL");
     return false;
 }
 
-// Draws every frame as a file, or as a page of one TIFF file. Sends each file as soon as it is complete.
+// Draws every frame as a file, or as a page of one TIFF file. Reports each file as soon as it is complete.
 static bool draw_files(struct job *job, bool one_file)
 {
     bool first = true;
@@ -144,7 +144,7 @@ static bool draw_files(struct job *job, bool one_file)
         struct canvas canvas = new_canvas(job, frame->width, frame->height);
         const enum drawn drawn = draw_page(frame, &job->drawing, &canvas, 0);
         note(job, frame, drawn);
-        // A file with a page missing would have to be written again.
+        // A file that lacks a page would have to be written again.
         if (drawn == DRAWN && (!one_file || job->failures + job->empties == 0)) {
             int width = frame->width, height = frame->height;
             if (job->trims)
@@ -160,7 +160,7 @@ static bool draw_files(struct job *job, bool one_file)
                 return fail_to_write();
             }
             first = false;
-            // The single file is only complete, and moved, at the end.
+            // The single file is only complete, and reported, at the end.
             if (!one_file || index == job->count - 1)
                 send_image(name, one_file ? 0 : frame->page, &canvas);
         }
@@ -171,7 +171,7 @@ static bool draw_files(struct job *job, bool one_file)
     return true;
 }
 
-// Draws all frames on one canvas, top to bottom, at its left edge. The image has the resolution of the first.
+// Stacks all frames on one canvas, aligned to its left edge. The image has the resolution of the first frame.
 static bool draw_stack(struct job *job)
 {
     int width = 0, height = 0;

@@ -1,4 +1,4 @@
-// memmem
+// Declares memmem.
 #define _GNU_SOURCE
 
 #include "table.h"
@@ -8,17 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Maximum number of tables, of which each update of a file adds one.
+// Maximum number of tables. Each update of a file adds one.
 #define MAX_TABLES 1000
-// Maximum bytes of a trailer in which the place of the previous table is searched.
+// Maximum bytes of a trailer to search for the offset of the previous table.
 #define TRAILER 4096
-// Bytes at the end of a file in which readers search the place of its last table.
+// Size of the end of a file that readers search for the offset of its last table.
 #define TAIL 1100
-// Maximum bytes of the beginning of an object, with the white space in front of it.
+// Maximum bytes of an object's start, including the white space before it.
 #define OBJECT_HEAD 64
-// Maximum bytes between the beginning of the catalog and its type.
+// Maximum bytes between the start of the catalog and its type.
 #define CATALOG_HEAD 4096
-// Maximum number of catalogs, of which each update of a file adds one.
+// Maximum number of catalogs. Each update of a file adds one.
 #define MAX_CATALOGS 1000
 
 static bool is_space(char byte)
@@ -33,7 +33,7 @@ static const char *skip_space(const char *at, const char *end)
     return at;
 }
 
-// Reads a number and moves behind it. Returns -1 if there is none.
+// Reads a number and moves past it. Returns -1 if there is none.
 static long long read_number(const char **at, const char *end)
 {
     const char *digit = skip_space(*at, end);
@@ -55,7 +55,7 @@ static bool is_object(const char *at, const char *end, long long number)
     return end - at > 3 && !memcmp(at, "obj", 3);
 }
 
-// Checks the entries from `*at`, which is moved to the trailer.
+// Checks the entries from `*at`, which is then moved to the trailer.
 static enum table check_entries(const char **at, const char *start, const char *end)
 {
     enum table table = SOUND;
@@ -74,7 +74,7 @@ static enum table check_entries(const char **at, const char *start, const char *
                 return UNKNOWN;
             if (kind == 'n' && (offset >= end - start || !is_object(start + offset, end, first + index)))
                 return BROKEN;
-            // The object may exist nevertheless.
+            // The object may still exist.
             if (kind == 'f' && first + index > 0)
                 table = UNKNOWN;
         }
@@ -84,14 +84,14 @@ static enum table check_entries(const char **at, const char *start, const char *
 enum table check_table(const char *bytes, size_t size)
 {
     const char *end = bytes + size, *last = NULL;
-    // Offsets count from the header.
+    // Offsets are relative to the header.
     const char *start = memmem(bytes, size, "%PDF-", 5);
     for (const char *at = end - (size < TAIL ? size : TAIL); start && (at = memmem(at, (size_t)(end - at), "startxref", 9)); at += 9)
         last = at + 9;
     long long offset = last ? read_number(&last, end) : -1, checked = 0;
     enum table all = SOUND;
     for (int tables = 0; tables < MAX_TABLES; tables++) {
-        // Tables that take more bytes than the file refer to each other in a circle.
+        // Tables that take more bytes than the file refer to each other in a cycle.
         if (offset < 0 || offset >= end - start || checked > end - start)
             return UNKNOWN;
         const char *at = skip_space(start + offset, end);
@@ -135,7 +135,7 @@ static bool back_over_number(const char **at, const char *start)
     return true;
 }
 
-// Returns where the object that contains `at` begins with its number, or NULL.
+// Returns the start of the object that contains `at`, which is its number, or NULL.
 static const char *object_around(const char *start, const char *at)
 {
     const char *from = at - start > CATALOG_HEAD ? at - CATALOG_HEAD : start;

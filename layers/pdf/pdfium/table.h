@@ -1,4 +1,4 @@
-// Checks cross-reference tables, because PDFium leaves out objects that are not where their table says.
+// Checks cross-reference tables, because PDFium drops objects that are not where their table says.
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -12,7 +12,7 @@ enum table {
     UNKNOWN,
 };
 
-// Checks the tables of a file, which must be followed by a zero.
+// Checks the tables of a file, whose bytes must be followed by a zero.
 enum table check_table(const char *bytes, size_t size);
 
 // Makes PDFium search for the objects instead of reading the tables.
@@ -20,7 +20,8 @@ void hide_tables(char *bytes, size_t size);
 
 enum { TRAILER_SIZE = 64 };
 
-// Writes a trailer that names the last catalog of a file whose end is missing. Returns its length, or 0 without a catalog.
+// Writes a trailer that names the last catalog of a file whose end is missing. Returns its length, or 0 if there is
+// no catalog.
 size_t write_trailer(const char *bytes, size_t size, char trailer[TRAILER_SIZE]);
 
 #endif

@@ -32,7 +32,7 @@ static bool is_control(unsigned code)
 // Returns the character to write for a code of PDFium, or 0 for none.
 static unsigned character_of(FPDF_TEXTPAGE text, int index, unsigned code)
 {
-    // 2 and 0xfffe stand for a hyphen at the end of a line. The word is joined, as by pdftotext.
+    // 2 and 0xfffe mean a hyphen at the end of a line. The word is joined, as in pdftotext.
     if (code == 0xfffe || (code == 2 && FPDFText_IsHyphen(text, index) == 1))
         return 0;
     const int unknown = FPDFText_HasUnicodeMapError(text, index) == 1;
@@ -40,7 +40,7 @@ static unsigned character_of(FPDF_TEXTPAGE text, int index, unsigned code)
         return 0;
     if ((code == '\n' || code == '\t') && !unknown)
         return code;
-    // Without a Unicode value, PDFium returns 0 or the number of the letter in its font.
+    // Without a Unicode value, PDFium returns 0 or the glyph number in the font.
     if (is_control(code) || (unknown && code > 0xff) || (code >= 0xd800 && code < 0xe000))
         return REPLACEMENT;
     return code;
@@ -66,7 +66,7 @@ static void write_characters(FILE *file, FPDF_TEXTPAGE text, int first, int end)
 {
     for (int index = first; index < end; index++) {
         const unsigned code = FPDFText_GetUnicode(text, index);
-        // Half a character: PDFium may return UTF-16.
+        // PDFium may return half a character, because it uses UTF-16.
         const unsigned low = is_high(code) && index + 1 < end ? FPDFText_GetUnicode(text, index + 1) : 0;
         if (is_low(low)) {
             put_character(file, joined(code, low));
@@ -97,7 +97,7 @@ static void write_utf16(FILE *file, const unsigned char *bytes, size_t length, b
     }
 }
 
-// Returns the character that starts at `*at`, and moves behind it. What is not UTF-8 is replaced, one byte at a time.
+// Returns the character that starts at `*at`, and moves past it. Bytes that are not UTF-8 are replaced one at a time.
 static unsigned next_utf8(const unsigned char *bytes, size_t length, size_t *at)
 {
     static const unsigned least[] = { 0, 0x80, 0x800, 0x10000 };
@@ -125,10 +125,10 @@ static void write_utf8(FILE *file, const unsigned char *bytes, size_t length)
     }
 }
 
-// ISO 32000-2, 7.9.2: UTF-16 or UTF-8 with a byte order mark, or PDFDocEncoding.
+// Writes a text string (ISO 32000-2, 7.9.2): UTF-16 or UTF-8 with a byte order mark, or PDFDocEncoding.
 static void write_replacement(FILE *file, const unsigned char *bytes, size_t length)
 {
-    // PDFDocEncoding differs from Latin-1 here.
+    // Where PDFDocEncoding differs from Latin-1.
     enum { FIRST_ACCENT = 0x18, FIRST = 0x80 };
     static const unsigned short accents[] = { 0x02d8, 0x02c7, 0x02c6, 0x02d9, 0x02dd, 0x02db, 0x02da, 0x02dc };
     static const unsigned short others[] = { 0x2022, 0x2020, 0x2021, 0x2026, 0x2014, 0x2013, 0x0192, 0x2044, 0x2039, 0x203a, 0x2212,
@@ -157,7 +157,7 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
     const struct replacement *last = NULL;
     int written = 0;
     for (int index = 0; index < count; index++) {
-        // Generated spaces are written with the character after them, unless they are between glyphs of one replacement.
+        // A generated space is written with the character after it, unless it is between glyphs of one replacement.
         if (FPDFText_IsGenerated(text, index) == 1)
             continue;
         struct replacement *here = replacement_of(replacements, FPDFText_GetTextObject(text, index));
@@ -191,9 +191,10 @@ static bool write_page(FILE *file, int number, bool annotations)
     return text != NULL;
 }
 
-// Writes the text of pages as UTF-8 with a byte order mark, each page ended by a form feed, as pdftotext does. Arguments: "pages"
-// lists page numbers; "target" is the name of the file; without "annotations", those and form fields are left out. Answers with
-// the first page that PDFium cannot read, or 0. The file is complete only with 0.
+// Writes the text of pages as UTF-8 with a byte order mark. As in pdftotext, each page ends with a form feed.
+// Arguments: "pages" lists page numbers, and "target" is the name of the file. Without "annotations", annotations and
+// form fields are left out. Answers with the first page that PDFium cannot read, or with 0. The file is complete only
+// if that is 0.
 void text_request(yyjson_val *arguments)
 {
     const bool annotations = flag_member(arguments, "annotations");
@@ -221,7 +222,7 @@ void text_request(yyjson_val *arguments)
         return;
     }
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     FILE *answer = begin_answer("result");
     fprintf(answer, "{\"failed\":%d}", failed);
     finish_answer(answer);

@@ -14,7 +14,7 @@
 #include "message.h"
 #include "sandbox.h"
 
-// Sets the entries that the request names and keeps all others.
+// Sets the entries that the request names, and keeps all others.
 static void set_information(qpdf_data pdf, yyjson_val *given)
 {
     if (yyjson_obj_size(given) == 0)
@@ -35,7 +35,7 @@ static void set_information(qpdf_data pdf, yyjson_val *given)
     }
 }
 
-// Opens the source again to find out why a job failed, because jobs report no error codes.
+// Reopens the source to find out why a job failed, because jobs report no error codes.
 static void send_reason(const char *source, const char *password)
 {
     qpdf_data pdf = qpdf_init();
@@ -51,7 +51,7 @@ static void edit(const struct request *request)
 {
     char *text = yyjson_val_write(yyjson_obj_get(request->arguments, "job"), 0, NULL);
     if (!text)
-        fail_without_memory();
+        fail_out_of_memory();
     qpdfjob_handle job = qpdfjob_init();
     qpdf_data pdf = qpdfjob_initialize_from_json(job, text) == qpdf_exit_success ? qpdfjob_create_qpdf(job) : NULL;
     int pages = -1;
@@ -60,7 +60,7 @@ static void edit(const struct request *request)
         set_information(pdf, yyjson_obj_get(request->arguments, "information"));
         pages = qpdf_get_num_pages(pdf);
         const int status = qpdfjob_write_qpdf(job, pdf);
-        // Warnings are about repaired damage.
+        // Warnings report damage that was repaired.
         if (status != qpdf_exit_success && status != qpdf_exit_warning)
             pages = -1;
         qpdf_cleanup(&pdf);

@@ -13,7 +13,7 @@ export interface Timing {
   readonly medians: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Milliseconds up to which a single run is too short to measure. */
+/** Maximum duration of a single run that is too short to measure, in milliseconds. */
 const SHORT = 150;
 
 /**

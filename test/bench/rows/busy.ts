@@ -54,8 +54,8 @@ async function measureRate(service: Service, call: Call, seconds: number): Promi
 }
 
 /**
- * Milliseconds for which all cores together had nothing to do, or waited for a disk; see proc_stat(5). The rest
- * is work, including that of the kernel for the network, and time that the host of a virtual machine gave to others.
+ * Returns how long all cores together were idle or waited for a disk, in milliseconds; see proc_stat(5). The rest is
+ * work, including that of the kernel for the network, and time that the host of a virtual machine gave to others.
  */
 function idleTime(): number {
   const [, idle, disk] = /^cpu +(?:\d+ ){3}(\d+) (\d+)/.exec(readFileSync('/proc/stat', 'latin1'))!;

@@ -112,7 +112,7 @@ describe('a source that returns an error status', () => {
   const failing = async (infile: string, parameter?: string) => {
     const error: ErrorReport = {
       code: 'SOURCE_STATUS',
-      message: 'The server of the source returned status 403.',
+      message: 'The source server returned status 403.',
       ...(parameter !== undefined && { parameter }),
     };
     dependencies = { ...dependencies, invoke: async () => ({ ok: false, error }) };
@@ -122,21 +122,21 @@ describe('a source that returns an error status', () => {
     return (await route(request, dependencies, new AbortController().signal)).body;
   };
 
-  it('is explained if its URL has parameters that were not encoded', async () => {
+  it('is explained if its URL has unencoded parameters', async () => {
     expect(await failing('https://e.example/a.png?expires=1&sig=2')).toBe(
-      "[ERROR] The server of the source returned status 403. Parameter 'infile' was not encoded, so its own parameters may have arrived in another order or spelling: encode it. (SOURCE_STATUS)",
+      "[ERROR] The source server returned status 403. 'infile' was not percent-encoded, so its query parameters may have been reordered or respelled. Encode it. (SOURCE_STATUS)",
     );
   });
 
-  it('is only named if its URL was encoded', async () => {
+  it('reports only the status for an encoded URL', async () => {
     expect(await failing(encodeURIComponent('https://e.example/a.png?expires=1&sig=2'))).toBe(
-      '[ERROR] The server of the source returned status 403. (SOURCE_STATUS)',
+      '[ERROR] The source server returned status 403. (SOURCE_STATUS)',
     );
   });
 
   it('is not explained by the source if it is another file', async () => {
     expect(await failing('https://e.example/a.png?expires=1&sig=2', '-composite')).toBe(
-      '[ERROR] The server of the source returned status 403. (SOURCE_STATUS)',
+      '[ERROR] The source server returned status 403. (SOURCE_STATUS)',
     );
   });
 });

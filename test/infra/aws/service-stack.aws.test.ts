@@ -603,7 +603,7 @@ describe('the stages', () => {
   });
 
   it.each(['', 'Prod', 'a-b', 3])('must be a word, not %j', (stage) => {
-    expect(() => readStage(stage)).toThrow('The stage must be a word like dev or prod');
+    expect(() => readStage(stage)).toThrow('The stage must be a word such as dev or prod');
   });
 });
 

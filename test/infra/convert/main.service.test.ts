@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { readPdf } from '../../pdf.ts';
 import { openService, ownService } from '../../service/server/service.ts';
@@ -43,7 +44,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const path = (...names: string[]) => join(directory, ...names);
 
 function start(args: readonly string[], { input, node = [] }: { input?: Buffer; node?: string[] } = {}) {
-  const env = { PATH: process.env.PATH, TMPDIR: temporary };
+  const env = { PATH: process.env.PATH, TMPDIR: temporary, ...COMPILE_CACHE };
   const child = spawn(process.execPath, [...node, MAIN, ...args], { cwd: directory, env });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)

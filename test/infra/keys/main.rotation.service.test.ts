@@ -10,6 +10,7 @@ import { route } from '../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { type Accounts, openAccounts } from '../../../infra/local/accounts.ts';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
 
@@ -49,7 +50,7 @@ afterEach(() => {
 
 /** Runs the command in a process of its own, beside the one that serves. */
 async function keys(...args: string[]) {
-  const env = { PATH: '/usr/bin:/bin', DATA_DIR: directory };
+  const env = { PATH: '/usr/bin:/bin', DATA_DIR: directory, ...COMPILE_CACHE };
   const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, ...args, '--json'], { env });
   return JSON.parse(stdout);
 }

@@ -4,33 +4,46 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import * as tools from '../../../functions/tools.ts';
+import { readCommand } from '../../../infra/keys/command.ts';
+import { runCommand } from '../../../infra/keys/run.ts';
+import { openStores } from '../../../infra/keys/stores.ts';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { startDynalite } from '../aws/servers/dynalite.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
 
 let directory: string;
+let settings: Readonly<Record<string, string>>;
 let dynalite: Awaited<ReturnType<typeof startDynalite>>;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'keys-command-'));
   dynalite = await startDynalite('keys');
-});
-afterAll(async () => {
-  await dynalite.close();
-  rmSync(directory, { recursive: true });
-});
-
-const run = (...args: string[]) => runIn(directory, ...args);
-
-function runIn(data: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = {
-    PATH: '/usr/bin:/bin',
-    DATA_DIR: data,
+  settings = {
+    DATA_DIR: directory,
     AWS_ENDPOINT_URL_DYNAMODB: dynalite.endpoint,
     AWS_REGION: 'eu-central-1',
     AWS_ACCESS_KEY_ID: 'test',
     AWS_SECRET_ACCESS_KEY: 'test',
   };
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await dynalite.close();
+  rmSync(directory, { recursive: true });
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command in a process of its own. */
+function run(...args: string[]): Promise<Ended> {
+  const env = { PATH: '/usr/bin:/bin', ...settings, ...COMPILE_CACHE };
   return new Promise((resolve) => {
     execFile(process.execPath, [SCRIPT, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
@@ -38,10 +51,24 @@ function runIn(data: string, ...args: string[]): Promise<{ code: number; stdout:
   });
 }
 
+/** Runs the command in this process, which takes far less time. */
+async function runHere(...args: string[]): Promise<Ended> {
+  try {
+    const command = readCommand(args, Object.keys(tools));
+    if (command.name === 'help') throw new Error('The help is printed by the script.');
+    const stores = await openStores(command);
+    const stdout = await runCommand(command, stores);
+    stores.close();
+    return { code: 0, stdout, stderr: '' };
+  } catch (thrown) {
+    return { code: 1, stdout: '', stderr: `${(thrown as Error).message}\n` };
+  }
+}
+
 describe.each([
-  ['one machine', [] as string[]],
-  ['DynamoDB', ['--table', 'keys']],
-])('the keys command on %s', (_, store) => {
+  { name: 'one machine', store: [], run },
+  { name: 'DynamoDB', store: ['--table', 'keys'], run: runHere },
+])('the keys command on $name', ({ store, run }) => {
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json', ...store)).stdout);
 
   it('prints a link that signs in', async () => {
@@ -128,7 +155,7 @@ describe.each([
     expect(imported).not.toHaveProperty('apiKey');
     expect(await run('import', '--hash', hash, '--name', 'twice', ...store)).toMatchObject({
       code: 1,
-      stderr: `This key exists already: ${imported.id}.\n`,
+      stderr: `This key already exists: ${imported.id}.\n`,
     });
   });
 
@@ -139,13 +166,21 @@ describe.each([
   });
 });
 
+it('uses the table that its command line names', async () => {
+  const { id } = JSON.parse((await runHere('create', '--name', 'x', '--json', '--table', 'keys')).stdout);
+
+  expect((await run('show', id, '--table', 'keys')).stdout).toContain(id);
+  expect((await runHere('show', id)).stdout).toBe('');
+});
+
 it('does not take a missing database for one without keys', async () => {
   const empty = mkdtempSync(join(directory, 'empty-'));
+  vi.stubEnv('DATA_DIR', empty);
 
-  const { stderr, code } = await runIn(empty, 'list');
-
-  expect(stderr).toBe(`There is no database in ${empty}. Set DATA_DIR to the server's data directory.\n`);
-  expect(code).toBe(1);
+  await expect(openStores(readCommand(['list'], Object.keys(tools)))).rejects.toThrow(
+    `There is no database in ${empty}. Set DATA_DIR to the server's data directory.`,
+  );
+  vi.stubEnv('DATA_DIR', directory);
   expect(readdirSync(empty)).toEqual([]);
 });
 
@@ -175,37 +210,10 @@ it('does not rotate a key that has expired', async () => {
 });
 
 describe('a mistake on the command line', () => {
-  it.each([
-    [['frobnicate'], "Unknown command 'frobnicate'."],
-    [['create'], '--name must have 1 to 100 characters, without control characters.'],
-    [['create', '--name', 'a\u2028b'], '--name must have 1 to 100 characters, without control characters.'],
-    [['create', '--name', 'a\u202eb'], '--name must have 1 to 100 characters, without control characters.'],
-    [
-      ['create', '--name', 'x', '--expires', 'soon'],
-      "--expires must be a duration like 90d or 24h, got 'soon'.",
-    ],
-    [['create', '--name', 'x', '--expires', '0d'], "--expires must be more than zero, got '0d'."],
-    [['create', '--name', 'x', '--expires', '-1d'], '--expires needs a value.'],
-    [
-      ['import', '--name', 'x', '--hash', 'secret'],
-      '--hash must be the SHA-256 of the key: 64 hexadecimal digits.',
-    ],
-    [['create', '--name', 'x', '--tools'], '--tools needs a value.'],
-    [['create', '--name', 'x', '--tools', 'fax'], '--tools must be a comma-separated list of'],
-    [['limits', 'key_0123456789'], 'Give at least one of --per-minute'],
-    [['list', '--csv'], "The command 'list' has no option --csv."],
-    [['show'], "The command 'show' needs the ID of a key"],
-  ])('%j is named in one line', async (args, message) => {
-    const { code, stderr } = await run(...args);
+  it('is named in one line', async () => {
+    const { code, stderr } = await run('frobnicate');
 
     expect(code).toBe(2);
-    expect(stderr).toContain(message);
-    expect(stderr).not.toMatch(/ at .+:\d+/);
-  });
-
-  it('does not repeat an API key that was given instead of an ID', async () => {
-    const { stderr } = await run('revoke', 'ABCDEFG-HJKMNPQ-RSTVWXY-Z012345');
-
-    expect(stderr).toContain("'ABCD…' is not a key ID");
+    expect(stderr).toBe("Unknown command 'frobnicate'.\nRun 'npm run keys -- help' for all commands.\n");
   });
 });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/start.mjs');
 
@@ -16,7 +17,7 @@ function run(
   environment: object,
   ...args: string[]
 ): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { PATH: '/usr/bin:/bin', ...environment };
+  const env = { PATH: '/usr/bin:/bin', ...COMPILE_CACHE, ...environment };
   return new Promise((resolve) => {
     execFile(process.execPath, [SCRIPT, ...args], { env }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),

@@ -5,6 +5,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const { NODE_OPTIONS } = await import(join(ROOT, 'infra/local/node-options.mjs'));
@@ -53,6 +54,7 @@ export async function startServer({
     DATA_DIR: join(directory, 'data'),
     PORT: '0',
     API_KEY,
+    ...COMPILE_CACHE,
     ...settings,
   };
   // In a session of its own, and until this process ends, as by `npm start`.

@@ -37,3 +37,14 @@ it('limits the stored results of an account, unless told not to', () => {
 
   expect(readSettings().accountBytes).toBe(0);
 });
+
+it.each([
+  ['PORT', 'x', /^Setting PORT must be/],
+  ['PORT', '70000', /^Setting PORT must be/],
+  ['CONCURRENCY', '0', /^Setting CONCURRENCY must be/],
+  ['PUBLIC_URL', 'convert.example.com', /PUBLIC_URL must be/],
+])('rejects %s=%s', (name, value, message) => {
+  vi.stubEnv(name, value);
+
+  expect(() => readSettings()).toThrow(message);
+});

@@ -22,7 +22,7 @@ import { buildHosts, HOSTS, type Host, type Outcome, RunningHost } from './hosts
 
 const ROOT = join(import.meta.dirname, '../../..');
 const FINDINGS = join(ROOT, 'dist/test/fuzz');
-/** Bytes of a document above which mutating it would mostly change pictures. */
+/** Maximum bytes of a document to mutate. Mutating a larger one would mostly change pictures. */
 const LARGEST_SEED = 100_000;
 
 export interface Findings {
@@ -247,7 +247,7 @@ export async function fuzz(options: {
   const work = async (host: Host) => {
     const home = mkdtempSync(join(root, `${host}-`));
     const running = new RunningHost(commands[host], home);
-    // Of its own, so that a host gets the same requests however fast the others are.
+    // A generator per host, so that a host gets the same requests however fast the others are.
     const random = randomOf(seed);
     try {
       for (const _ of seeds[host]) await run(host, running, home, { change: 'nothing', random });

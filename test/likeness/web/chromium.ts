@@ -41,11 +41,11 @@ export interface Look {
  */
 export type Visit = 'first' | 'again' | 'scrolled' | 'later' | 'tables' | 'lowered' | 'resized';
 
-/** Milliseconds after load at which a page counts as settled. */
+/** Delay after load at which a page counts as settled, in milliseconds. */
 export const SETTLE_TIME = 4000;
-/** Milliseconds after load at which a page that has settled still looks the same. */
+/** Delay after load at which a settled page still looks the same, in milliseconds. */
 export const LATER = 9000;
-/** Milliseconds that a page gets to react to a wider window. */
+/** Time for a page to react to a wider window, in milliseconds. */
 const REACTION_TIME = 2000;
 /** CSS pixels of a screenshot. */
 const TILE = 4000;

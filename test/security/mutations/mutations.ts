@@ -266,7 +266,7 @@ export function mutations(): Mutation[] {
     ...rules(OUTPUT, OUTPUT_TEST, [
       [
         'no link is written through',
-        "  await rm(path, { force: true });\n  // Exclusive, so it fails if there is anything at this path, even a link to nothing.\n  return open(path, 'wx', 0o600);",
+        "  await rm(path, { force: true });\n  // Exclusive, so that it fails if anything exists at this path, even a dangling link.\n  return open(path, 'wx', 0o600);",
         "  return open(path, 'w', 0o600);",
       ],
       ['no link is read through', ' | O_NOFOLLOW', ''],

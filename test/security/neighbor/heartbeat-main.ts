@@ -45,7 +45,10 @@ for (let beat = 0; ; beat += 1) {
   await setTimeout(PAUSE);
 }
 
-/** Milliseconds for which each core had work, but the host of this virtual machine ran others; see proc_stat(5). */
+/**
+ * Returns how long each core had work while the host of this virtual machine ran others, in milliseconds; see
+ * proc_stat(5).
+ */
 function stolenTimes(): number[] {
   const lines = readFileSync('/proc/stat', 'latin1').matchAll(/^cpu\d+ (.+)$/gm);
   return [...lines].map(([, times = '']) => TICK * Number(times.split(' ')[7] ?? 0));

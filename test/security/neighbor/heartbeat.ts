@@ -9,7 +9,7 @@ export interface Heartbeat {
   /** Milliseconds of the slowest request since the last reset. */
   readonly worst: number;
   readonly median: number;
-  /** Milliseconds of the slowest request for which an idle server kept its own callers waiting: the share of the machine. */
+  /** Latency of an idle control server during the slowest request, in milliseconds. It is due to the machine. */
   readonly control: number;
   /** Most milliseconds during a request for which the host of this virtual machine gave a core to others. */
   readonly stolen: number;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openAccounts } from '../../../infra/local/accounts.ts';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { type Canary, createCanary } from '../checks/canary.ts';
 import { type AttackedService, callersOf } from '../deployment/deployment.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
@@ -23,7 +24,7 @@ export interface SharedService {
   readonly heartbeat: Heartbeat;
   /** Maximum resident MiB of the server's own process so far. */
   peakMemory(): number;
-  /** Milliseconds of CPU time that the server's main thread has used. */
+  /** CPU time of the server's main thread in milliseconds. */
   mainThreadTime(): number;
   /** MiB that the server's own heap holds without garbage. */
   heap(): Promise<number>;
@@ -46,7 +47,7 @@ export interface SharedServiceOptions {
 const MAIN = fileURLToPath(new URL('./server-main.ts', import.meta.url));
 const CONTROL = fileURLToPath(new URL('./control-main.ts', import.meta.url));
 const { NODE_OPTIONS } = await import(join(import.meta.dirname, '../../../infra/local/node-options.mjs'));
-/** Milliseconds for a stop. A service that was attacked may still have conversions in progress. */
+/** Timeout for a stop in milliseconds. A service that was attacked may still have conversions in progress. */
 const STOP_TIME = 20_000;
 /** Host name that resolves to the source of the heartbeat. */
 const HEARTBEAT_HOST = 'ok.example';
@@ -89,6 +90,7 @@ export async function withSharedService<Result>(
       CONVERSION_TIME: '60',
       // As in the container, whose image sets it.
       ...(process.env.SANDBOX && { SANDBOX: process.env.SANDBOX }),
+      ...COMPILE_CACHE,
       ...environment,
     },
     stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'pipe', 'ipc'],

@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { textSetting } from '../../../functions/shared/settings/environment.ts';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { processesBelow } from './leftovers.ts';
 
 /** A service as its callers see it. */
@@ -54,6 +55,7 @@ async function startOwn({ sources, settings = {}, log }: Options): Promise<Servi
       PORT: '0',
       API_KEY: apiKey,
       ALLOW_SOURCES: sources.join(','),
+      ...COMPILE_CACHE,
       ...settings,
     },
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],

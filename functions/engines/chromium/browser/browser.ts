@@ -37,22 +37,27 @@ export interface RunningBrowser {
   readonly unsandboxed: string | undefined;
 }
 
-/** The browser crashed or was killed. That says nothing about its sandbox, without which it ends by itself. */
+/**
+ * The browser crashed or was killed. This does not mean that its sandbox is missing: in that case it exits by itself.
+ */
 class BrowserCrash extends Error {
   override readonly name = 'BrowserCrash';
 }
 
 const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGSEGV', 'SIGBUS', 'SIGKILL']);
 
-/** Milliseconds for the first page of a browser without its own sandbox, and for one that is still busy by then. */
+/**
+ * How long to wait for the first page of a browser without its own sandbox, in milliseconds, and again if it is still
+ * busy by then.
+ */
 const FIRST_PAGE_TIME = 4000;
 const SLOW_PAGE_TIME = 30_000;
-/** Milliseconds after the pipes are closed in which a browser ends. */
+/** Timeout for a browser to exit after its pipes are closed, in milliseconds. */
 const END_TIME = 2000;
 
 /**
- * Variables that Chromium sets itself while it starts. Another thread that reads variables at the same time crashes if one is added, which
- * moves all others in glibc before 2.41, but not if one is replaced.
+ * Variables that Chromium sets itself while it starts. Adding a variable moves all others in glibc before 2.41, which
+ * crashes a thread that reads variables at the same time. Replacing one does not.
  */
 const ownVariables = (layers: string) => ({
   DBUS_SESSION_BUS_ADDRESS: 'disabled:',
@@ -61,9 +66,10 @@ const ownVariables = (layers: string) => ({
 });
 
 /**
- * Launches the browser in the service's sandbox, with its own sandbox inside, and opens its first page. Where the machine does not allow
- * the browser's sandbox, it starts without, unless the sandbox is required. If then no renderer starts either, everything runs in one
- * process. Root always goes without the sandbox: Chromium refuses to start otherwise.
+ * Launches the browser in the service's sandbox, with its own sandbox inside, and opens its first page. Where the
+ * machine does not allow the browser's sandbox, it starts without it, unless the sandbox is required. If no renderer
+ * starts then, everything runs in one process. As root, Chromium always starts without its sandbox, because it would
+ * refuse to start otherwise.
  * @throws OwnSandboxError, BrowserCrash, and the errors of `open`
  */
 export async function launchBrowser<Page>(
@@ -72,7 +78,7 @@ export async function launchBrowser<Page>(
 ): Promise<{ readonly browser: RunningBrowser; readonly page: Page }> {
   const withPage = async (browser: RunningBrowser) => ({ browser, page: await open(browser) });
   if (process.getuid?.() === 0) {
-    const reason = 'Chromium does not sandbox a browser of root.';
+    const reason = 'Chromium cannot use its own sandbox when it runs as root.';
     return withPage(await start(options, { sandbox: false, processes: 'forked' }, reason));
   }
   const sandboxed = await start(options, { sandbox: true, processes: 'forked' }).catch((cause: unknown) => {
@@ -83,7 +89,7 @@ export async function launchBrowser<Page>(
   });
   if (typeof sandboxed !== 'string') return withPage(sandboxed);
 
-  // The reason why the sandbox cannot start may also keep its zygote from forking.
+  // The cause of the failed sandbox may also keep its zygote from forking.
   const browser = await start(options, { sandbox: false, processes: 'started' }, sandboxed);
   const page = await whileBusy(browser, open(browser)).catch(() => undefined);
   if (page !== undefined) return { browser, page };
@@ -93,7 +99,7 @@ export async function launchBrowser<Page>(
   return withPage(await start(options, { sandbox: false, processes: 'none' }, reason));
 }
 
-/** Waits for the first page of a browser. Returns `undefined` once the browser no longer does anything. */
+/** Waits for the first page of a browser. Returns `undefined` once the browser is idle without having opened it. */
 async function whileBusy<Page>(browser: RunningBrowser, opened: Promise<Page>): Promise<Page | undefined> {
   for (let time = 0; time < SLOW_PAGE_TIME; time += FIRST_PAGE_TIME) {
     const page = await within(FIRST_PAGE_TIME, opened);
@@ -142,7 +148,7 @@ async function start(
   const connected = connectTo(child.stdio[3] as Writable, child.stdio[4] as Readable);
   const connection = await Promise.race([connected, ended]).catch(async (error: unknown) => {
     connected.catch(() => {});
-    // Throws how it ended, which tells more than that its pipes were closed.
+    // Throws how the browser exited, which says more than that its pipes were closed.
     await within(END_TIME, ended).finally(() => child.kill('SIGKILL'));
     throw error;
   });

@@ -1,16 +1,19 @@
-/** Determines the command line. */
+/** The facts that the command line depends on. */
 export interface FlagOptions {
   /** Private directory for the browser's profile. */
   readonly profile: string;
   /** Whether to use Chromium's own sandbox, which needs an ordinary user and user namespaces. */
   readonly sandbox: boolean;
-  /** Whether renderers are forked from a preloaded process, which saves 10 ms of CPU each, or started anew, or run in the browser's. */
+  /**
+   * How renderers start: forked from a preloaded process (saves 10 ms of CPU each), as new processes, or as threads
+   * of the browser.
+   */
   readonly processes: 'forked' | 'started' | 'none';
   /** Whether pages are printed. */
   readonly prints?: boolean | undefined;
 }
 
-/** Features that call home, keep state or start processes that no conversion needs. */
+/** Features that send requests, keep state or start processes, none of which a conversion needs. */
 const DISABLED_FEATURES = [
   // Requests hints about pages and translations.
   'OptimizationHints',
@@ -77,7 +80,7 @@ export function chromiumFlags({
  * test/security).
  */
 const NETWORK = [
-  // For requests outside of all contexts: the discard port, on which nothing listens.
+  // Sends requests outside of all contexts to the discard port, on which nothing listens.
   '--proxy-server=http://127.0.0.1:9',
   // Without it, requests to loopback and link-local addresses bypass the proxy.
   '--proxy-bypass-list=<-loopback>',
@@ -105,7 +108,7 @@ const BLINK_SETTINGS = {
   mainFrameClipsContent: false,
   // Loads images and frames with `loading=lazy` that are not in view.
   lazyLoadEnabled: false,
-  // A mouse, as on a desktop, although no device is connected: `hover: hover` and `pointer: fine`.
+  // Simulates a mouse, as on a desktop, although no device is connected: `hover: hover` and `pointer: fine`.
   primaryHoverType: 2,
   availableHoverTypes: 2,
   primaryPointerType: 4,
@@ -125,16 +128,17 @@ const RENDERING = [
   // `frames.ts` requests each frame, and each is complete.
   '--enable-begin-frame-control',
   '--run-all-compositor-stages-before-draw',
-  // Otherwise a large image with `decoding="async"` is missing in the first frame, the only one that is drawn.
+  // Otherwise a large image with `decoding="async"` is missing in the first frame, which is the only drawn one.
   '--disable-checker-imaging',
   // Two threads and larger tiles make a screenshot 10 % faster.
   '--num-raster-threads=2',
   '--default-tile-width=512',
   '--default-tile-height=512',
   '--hide-scrollbars',
-  // Worklets draw these. The frame after such an animation would never end.
+  // Worklets draw these animations, and the frame that follows one would never end.
   '--disable-blink-features=CompositeBGColorAnimation,CompositeClipPathAnimation,OffMainThreadCSSPaint',
-  // Otherwise `toBlob` and `convertToBlob` wait up to a second for idle time, which may not come while the clock stands still.
+  // Otherwise `toBlob` and `convertToBlob` wait up to a second for idle time, which may not come while the clock is
+  // stopped.
   '--enable-blink-features=NoIdleEncodingForWebTests',
   `--blink-settings=${Object.entries(BLINK_SETTINGS).map(([name, value]) => `${name}=${value}`)}`,
   '--mute-audio',
@@ -152,6 +156,6 @@ const BOUNDS = [
   // Blocks popups.
   '--block-new-web-contents',
   '--disk-cache-size=33554432',
-  // MiB of JavaScript heap per renderer.
+  // Maximum MiB of JavaScript heap per renderer.
   '--js-flags=--max-old-space-size=1024',
 ];

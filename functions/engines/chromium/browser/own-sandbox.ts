@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe } from '../../../shared/log.ts';
 
-/** Chromium's own sandbox is required, and did not start. The message is for the operator. */
+/** Chromium's own sandbox is required but did not start. The message is for the operator. */
 export class OwnSandboxError extends Error {
   override readonly name = 'OwnSandboxError';
 
@@ -15,7 +15,7 @@ export class OwnSandboxError extends Error {
   }
 }
 
-/** Settings of the kernel and the values that keep an ordinary user from creating user namespaces. */
+/** Kernel settings and the values with which ordinary users cannot create user namespaces. */
 const FORBIDDING = {
   'user.max_user_namespaces': '0',
   'kernel.unprivileged_userns_clone': '0',
@@ -34,7 +34,7 @@ function readSetting(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch {
-    // Only some kernels have it.
+    // Only some kernels have this setting.
     return undefined;
   }
 }

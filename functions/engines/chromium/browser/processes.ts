@@ -1,8 +1,9 @@
 import { processTree, readProcess, readStat, readThreads } from '../../worker/linux/proc.ts';
 
 /**
- * Returns a browser and all its descendants. It reads nothing of other processes where the kernel lists children: while this process,
- * whose priority is low, looks at one that has just ended, the server waits for it in a loop; see `readThreads`.
+ * Returns a browser and all its descendants. Where the kernel lists children, it reads nothing about other processes:
+ * when this process, which has a low priority, inspects one that has just exited, the server waits for it in a loop;
+ * see `readThreads`.
  */
 export function browserTree(browser: number): number[] {
   const tree = new Set([browser]);
@@ -18,8 +19,7 @@ export function browserMemory(browser: number): number {
 }
 
 /**
- * Finds the processes that all pages of a browser need: the network service, and the zygotes that others are
- * forked from.
+ * Finds the processes that all pages of a browser need: the network service, and the zygotes that fork the others.
  */
 export function findHelperProcesses(browser: number): number[] {
   return browserTree(browser).filter((pid) =>
@@ -27,7 +27,7 @@ export function findHelperProcesses(browser: number): number[] {
   );
 }
 
-/** Whether a thread of the processes runs now, or waits for a processor or a disk. */
+/** Whether a thread of the processes is running, or waits for a processor or a disk. */
 export function areBusy(processes: readonly number[]): boolean {
   return readThreads(processes, 'stat').some((line) => /\) [RD] /.test(line));
 }

@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ConnectionTransport } from 'puppeteer-core';
-// Without the rest of the package, which takes 40 ms to compile.
+// Imported alone, because compiling the whole package takes 40 ms.
 import { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
 
 /** Commands need no timeout, because conversions have one. */
@@ -13,7 +13,7 @@ const NO_TIMEOUT = 0;
 export async function connectTo(output: Writable, input: Readable): Promise<Connection> {
   const transport = pipeTransport(output, input);
   const connection = new Connection('', transport, 0, NO_TIMEOUT, false, undefined, () => undefined);
-  // It answers once it runs.
+  // The browser responds once it runs.
   await connection.send('Browser.getVersion');
   return connection;
 }

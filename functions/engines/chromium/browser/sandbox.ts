@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { layerPaths, SYSTEM } from '../../worker/sandbox.ts';
 
-/** Determines the sandbox around Chromium. */
+/** The facts that the sandbox around Chromium depends on. */
 export interface SandboxOptions {
   readonly layers: string;
   /** Private directory of the browser. */
@@ -17,8 +17,8 @@ export interface SandboxOptions {
 const PROCESSORS = '/sys/devices/system/cpu';
 
 /**
- * Returns the command that starts a program with the sandbox of the browser: if the kernel supports it, with
- * no files except the browser's layers and home, no other program, and no network but TCP to `ports`.
+ * Returns the command that starts a program in the browser's sandbox. Where the kernel supports it, the program can
+ * open only the browser's layers and home, start no other program, and use no network except TCP to `ports`.
  */
 export function sandboxedCommand(
   { layers, home, ports, namespaces }: SandboxOptions,

@@ -17,8 +17,8 @@ import { OwnSandboxError } from './own-sandbox.ts';
 import { browserMemory, findHelperProcesses, isAlive } from './processes.ts';
 
 /**
- * Produces the result for one page in a folder. `tell` reports a URL that could not be loaded. After a cancellation, it may still run
- * beside the next request, whose folder is the working directory by then.
+ * Produces the result for one page in a folder. `tell` reports a URL that could not be loaded. After a cancellation,
+ * this may still run beside the next request, whose folder is the working directory by then.
  */
 export type Work<Options extends PageOptions> = (
   session: Session,
@@ -35,10 +35,13 @@ const IDLE_PAGES = 2;
 /** Timeouts for opening and for closing a page, in milliseconds. */
 const OPEN_TIME = 5000;
 const CLOSE_TIME = 2000;
-/** Milliseconds after which a result is usually stored, and after which a finished page is closed regardless. */
+/**
+ * Delay (ms) before housekeeping, so that the result is usually stored first, and the maximum delay before a finished
+ * page is closed.
+ */
 const STORE_TIME = 25;
 const LEAVE_TIME = 250;
-/** Milliseconds within which the end of a renderer is reported. */
+/** How long to wait for the report that a renderer exited, in milliseconds. */
 const CRASH_TIME = 50;
 
 /**
@@ -58,11 +61,12 @@ export async function servePages<Options extends PageOptions>(
   const sandbox = process.argv[3] === 'required' ? 'required' : 'best-effort';
   const ports = await reserveRelays();
   let early: readonly number[] = [];
-  // A browser that loses a process during startup never opens a page, and does not report it. The parent ends a start that hangs.
+  // A browser that loses a process during startup never opens a page and does not report it. The parent ends a start
+  // that hangs.
   const { browser, page } = await launchBrowser(
     { layers, home, environment, sandbox, ports, prints },
     (launched) => {
-      // Some exist only once a page is open. One that ends before that takes the page's network with it.
+      // Some helper processes exist only once a page is open. If one exits before that, the page has no network.
       early = findHelperProcesses(launched.pid);
       return openSession(launched.connection);
     },
@@ -98,7 +102,8 @@ export async function servePages<Options extends PageOptions>(
         } catch (error) {
           if (signal.aborted) throw error;
           const isUnreachable = error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE';
-          // The end of a renderer, or of the browser, is reported after the failures that it causes, and ends this process.
+          // Failures are reported before the exit of the renderer or browser that caused them, which ends this
+          // process.
           if (isUnreachable || error instanceof ProtocolError) await sleep(CRASH_TIME);
           const thrown = error instanceof ProtocolError ? pageChanged(error) : error;
           if (failed === undefined || !(thrown instanceof ConversionError)) throw thrown;
@@ -111,11 +116,11 @@ export async function servePages<Options extends PageOptions>(
           session.relay.close();
           keepAhead(1);
           finished.add(session);
-          // Ends what cancelled work is waiting for. No other page may run before.
+          // Ends whatever cancelled work is waiting for. No other page may run before that.
           if (signal.aborted) await end(session);
           else done.push(session);
           busy = false;
-          // Opening and closing pages would slow down the storing of the result.
+          // Opening and closing pages now would delay storing the result.
           setTimeout(tidy, STORE_TIME);
           setTimeout(endDone, LEAVE_TIME);
         }
@@ -151,8 +156,8 @@ export async function servePages<Options extends PageOptions>(
   }
 
   /**
-   * Whether a helper process has ended. Chromium restarts it, but existing pages lose the network, or no page
-   * can be opened.
+   * Whether a helper process has exited. Chromium restarts it, but existing pages lose the network, or no page can be
+   * opened.
    */
   function isCutOff(): boolean {
     return !helpers.every(isAlive);
@@ -163,8 +168,8 @@ export async function servePages<Options extends PageOptions>(
   }
 
   /**
-   * Closes a page. This process exits if the page does not close, or, before the next request, if memory has
-   * grown too much.
+   * Closes a page. This process exits if the page does not close, or if memory has grown too much and no request is
+   * running.
    */
   async function end(session: Session): Promise<void> {
     const closing = session.close().then(

@@ -1,7 +1,7 @@
 /**
- * Runs in each document before its own scripts, because a page whose clock is stopped lacks two things. Chromium has no idle
- * time to run callbacks in. And a script that waits in a loop until some time has passed would never end, so after many
- * readings of the same time, each further one is a little later.
+ * Runs in each document before its own scripts, and compensates for two effects of a stopped clock. Chromium has no
+ * idle time to run idle callbacks in. And a script that loops until some time has passed would never end, so after
+ * many readings of the same time, each further one is a little later.
  */
 export const PAGE_CLOCK = `(() => {
   const READINGS = 100;
@@ -38,7 +38,7 @@ export const PAGE_CLOCK = `(() => {
   window.cancelIdleCallback = { cancelIdleCallback: (handle) => clearTimeout(handle) }.cancelIdleCallback;
 })()`;
 
-/** Gives a worker frames of its own. A frame of the page never ends if a worker draws a canvas in it. */
+/** Gives a worker its own frames. A frame of the page would never end if a worker drew on a canvas in it. */
 export const WORKER_CLOCK = `
   self.requestAnimationFrame &&= (callback) => setTimeout(() => callback(performance.now()), 1000 / 60);
   self.cancelAnimationFrame &&= (timer) => clearTimeout(timer);`;

@@ -3,8 +3,8 @@ import { ConversionError } from '../../../shared/errors.ts';
 import type { Session } from './session.ts';
 
 /**
- * Runs a function in the page, isolated from the page's own scripts, which cannot change what the DOM returns to it. The
- * function is text because it does not run in this process. Its result depends on the page, so check it.
+ * Runs a function in the page, isolated from the page's own scripts, which cannot change what the DOM returns to it.
+ * The function is text because it does not run in this process. Check its result, because the page influences it.
  */
 export async function evaluate(
   session: Session,
@@ -45,7 +45,9 @@ function read({ result, exceptionDetails }: Protocol.Runtime.CallFunctionOnRespo
   return result.value;
 }
 
-/** Evaluates an expression in the context of the page's own scripts. An expression that throws counts as not true yet. */
+/**
+ * Evaluates an expression in the context of the page's own scripts. An expression that throws counts as not yet true.
+ */
 export async function isTrueInPage({ protocol }: Session, expression: string): Promise<boolean> {
   const answer = await protocol.send('Runtime.evaluate', {
     expression: `Boolean((${expression}\n))`,
@@ -55,7 +57,7 @@ export async function isTrueInPage({ protocol }: Session, expression: string): P
   return answer.result.value === true;
 }
 
-/** Returns a number from the page, which may be anything, as an integer within bounds. */
+/** Converts a value from the page, which may be anything, to an integer within bounds. */
 export function pageNumber(value: unknown, { min, max }: { min: number; max: number }): number {
   const number = typeof value === 'number' && Number.isFinite(value) ? Math.ceil(value) : min;
   return Math.min(max, Math.max(min, number));

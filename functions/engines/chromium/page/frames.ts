@@ -6,7 +6,7 @@ import { ConversionError } from '../../../shared/errors.ts';
 type Screenshot = Protocol.HeadlessExperimental.ScreenshotParams;
 type Frame = Protocol.HeadlessExperimental.BeginFrameResponse;
 
-/** The frames of one page. The browser produces none by itself, so a frame that is needed can be produced immediately. */
+/** The frames of one page. The browser produces none by itself, so any frame can be produced immediately. */
 export interface Frames {
   /** Starts producing 60 frames per second. They run layout and callbacks but are not drawn. */
   start(): void;
@@ -32,18 +32,21 @@ interface Production {
   readonly isDrawn?: boolean;
 }
 
-/** Milliseconds between two frames. */
+/** Interval between two frames in milliseconds. */
 export const FRAME_INTERVAL = 1000 / 60;
-/** The same while expediting, after a frame that changed nothing. */
+/** Interval between two frames while expediting, after a frame that changed nothing, in milliseconds. */
 const SHORT_INTERVAL = 1;
-/** Milliseconds to wait for a frame that can be captured. There is none while the page adapts to a new size. */
+/** Timeout in milliseconds for a frame that can be captured. There is none while the page adapts to a new size. */
 const SCREENSHOT_TIMEOUT = 5000;
-/** Milliseconds after which a frame is suspected never to end, which Chromium's sometimes do during a navigation. */
+/**
+ * Timeout in milliseconds after which a frame is assumed to be stuck, as Chromium's sometimes are during a
+ * navigation.
+ */
 const STUCK_TIME = 8000;
 
 /**
- * Controls the frames of a page that was opened with `enableBeginFrameControl`. `onStuck` is called while one takes so long that
- * it may never end, which keeps all others from beginning.
+ * Controls the frames of a page that was opened with `enableBeginFrameControl`. `onStuck` is called when a frame
+ * takes so long that it may never end, which blocks all later ones.
  */
 export function framesOf(
   protocol: CDPSession,
@@ -84,7 +87,7 @@ export function framesOf(
     // The first frame comes immediately, because a document without a frame cannot be captured.
     for (let pause = 0; running === own; ) {
       await rest(expediting > 0 ? Math.min(pause, SHORT_INTERVAL) : pause);
-      // Work that was cancelled may start frames of a page that has been closed.
+      // Cancelled work may start frames of a page that has been closed.
       if (running !== own || protocol.detached) return;
       const started = performance.now();
       const request = requested;
@@ -126,7 +129,7 @@ export function framesOf(
       if (frame?.screenshotData) captured.resolve(frame.screenshotData);
       else captured.reject(new ConversionError('CONVERSION_FAILED', 'The page could not be captured.'));
     };
-    // After frames that were not drawn, the first one that is drawn may still show what was drawn before them.
+    // The first drawn frame after undrawn ones may still show what was drawn before them.
     await draw(last.then(() => produce()));
     requested = { screenshot, settle };
     return Buffer.from(await draw(expedite(captured.promise)), 'base64');

@@ -17,14 +17,14 @@ import { newClock, unblock } from './wait/virtual-time.ts';
 const DOCUMENT_TIMEOUT = 30;
 /** Timeout for images, scripts and style sheets after that, in milliseconds. */
 const LOAD_TIMEOUT = 20_000;
-/** Milliseconds after which a document that is still being parsed gets frames. Earlier, frames would only slow it down. */
+/** How long a document is parsed without frames, in milliseconds. Earlier, frames would only slow it down. */
 const FRAMELESS_TIME = 100;
-/** Milliseconds between two checks of a loading page. */
+/** Interval between two checks of a loading page, in milliseconds. */
 const INTERVAL = 100;
 /** Maximum number of navigations that a page may start by itself. */
 const REDIRECTS = 5;
 
-/** Shows a source that is not HTML without the styles of the browser's viewer, and a cursor without its blinking. */
+/** Removes Chromium's viewer styles from images, JSON and XML, and stops the caret from blinking. */
 const CALM = `() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(':root { caret-animation: manual !important }');
@@ -39,11 +39,11 @@ const CALM = `() => {
   if (document.getElementById('webkit-xml-viewer-source-xml')) document.querySelector('.header')?.remove();
 }`;
 
-/** The window of a page, if that depends on the page. */
+/** The window sizes that depend on the page. */
 interface Windows {
-  /** Returns the window in which a loaded page settles. */
+  /** Returns the window that a loaded page settles in. */
   loaded?(): Promise<Viewport>;
-  /** Returns the window for the page when it has stopped changing. */
+  /** Returns the window for the page once it has stopped changing. */
   settled?(): Promise<Viewport>;
 }
 
@@ -115,7 +115,7 @@ export async function visit(
       await setViewport(session, window);
       const adapt = windows.settled ?? (async () => window);
       inTime = (await settle(session, { watched, document, clock, settleTime, adapt })) && inTime;
-      // Includes what scripts have added since.
+      // Includes elements that scripts have added since.
       await enlargeSmallText(session, options.minimumFontSize);
     } catch (error) {
       if (watched.document() === document) throw error;

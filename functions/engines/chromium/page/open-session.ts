@@ -7,11 +7,14 @@ import { framesOf } from './frames.ts';
 import { AUTO_ATTACH, type Session } from './session.ts';
 import { setViewport, USUAL_VIEWPORT } from './viewport.ts';
 
-/** Milliseconds for which a browser is watched, and for which its threads run meanwhile at most if it waits for nothing. */
+/**
+ * How long an apparently stuck browser is observed, and the CPU time below which it counts as idle, both in
+ * milliseconds.
+ */
 const WATCH_TIME = 1000;
 const IDLE_LOAD = 50;
 
-/** Exits like a crash if the browser of a frame that does not end has nothing to do. The request is repeated in another one. */
+/** Exits if a frame is stuck while the browser is idle. The pool treats that as a crash and retries. */
 async function exitIfIdle(
   processes: () => Promise<readonly number[]>,
   isPending: () => boolean,
@@ -21,7 +24,7 @@ async function exitIfIdle(
   await sleep(WATCH_TIME);
   const after = threadTimes(watched);
   if (!isPending() || (before && after && after.running - before.running > IDLE_LOAD)) return;
-  console.error('A frame did not end.');
+  console.error('A frame is stuck.');
   process.exit(1);
 }
 
@@ -59,7 +62,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     protocol.send('Page.enable'),
     protocol.send('Network.enable'),
     protocol.send('Page.addScriptToEvaluateOnNewDocument', { source: PAGE_CLOCK }),
-    // In processor time: on the clock of a page that is stopped, scripts take none.
+    // CPU time, because scripts take no time on a page's stopped clock.
     protocol.send('Performance.enable', { timeDomain: 'threadTicks' }),
     // By default, pages are printed as they look on a screen.
     protocol.send('Emulation.setEmulatedMedia', { media: 'screen' }),

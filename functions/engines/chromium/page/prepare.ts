@@ -38,7 +38,7 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
   }
   if (options.failOnException) commands.push(protocol.send('Runtime.enable'));
   if (options.cookies.length > 0) {
-    // By URL and not by domain, so that the cookie is sent to this host and port only.
+    // Scoped by URL instead of domain, so that the cookie is sent to this host and port only.
     const { protocol: scheme, port } = new URL(url);
     const secure = scheme === 'https:';
     const sourcePort = Number(port || (secure ? 443 : 80));
@@ -55,7 +55,10 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
   await Promise.all(commands);
 }
 
-/** A `User-Agent` of the caller's own comes without client hints, which would contradict it. */
+/**
+ * Returns the identity that a page sees. A `User-Agent` from the caller is sent without client hints, which would
+ * contradict it.
+ */
 function identityOf(
   { userAgent, locale }: PageRequest['options'],
   device: Device | undefined,
@@ -107,7 +110,9 @@ function isResponse({ responseStatusCode, responseErrorReason }: Protocol.Fetch.
   return responseStatusCode !== undefined || responseErrorReason !== undefined;
 }
 
-/** Shows documents that servers send as attachments. Called only if one was found, because each response waits for it. */
+/**
+ * Shows documents that servers send as attachments. Called only if there is one, because it delays every response.
+ */
 export async function showAttachments({ protocol }: Session, { options }: PageRequest): Promise<void> {
   protocol.on('Fetch.requestPaused', (event) => {
     if (!isResponse(event)) return;
@@ -121,14 +126,14 @@ export async function showAttachments({ protocol }: Session, { options }: PageRe
   await protocol.send('Fetch.enable', { patterns: [...patternsOf(options), documents] });
 }
 
-/** If Chromium is told which headers to send, it keeps the whole referrer when it follows a redirect to another origin. */
+/** Removes the path of a referrer. Chromium would otherwise send all of it after a redirect to another origin. */
 function withoutPath(name: string, value: string): string {
   if (name.toLowerCase() !== 'referer') return value;
   const referrer = URL.parse(value);
   return referrer ? `${referrer.origin}/` : '';
 }
 
-/** Sent without a challenge, because a challenge can come from any origin. */
+/** Returns the credentials, which are sent without a challenge, because a challenge can come from any origin. */
 function authorization({ username, password }: PageRequest['options']) {
   if (username === undefined && password === undefined) return [];
   const credentials = Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64');

@@ -18,23 +18,23 @@ export interface Viewport {
   readonly screen?: { readonly width: number; readonly height: number } | undefined;
 }
 
-/** A page in a browser context of its own. */
+/** A page in its own browser context. */
 export interface Session {
   readonly protocol: CDPSession;
   readonly relay: Relay;
   readonly frames: Frames;
   viewport: Viewport | undefined;
-  /** ID of the page itself, not of the frames inside. */
+  /** ID of the page itself, not of a frame inside it. */
   readonly frameId: string;
   /** Script context of `evaluate` in the current document, `undefined` until it is first used. */
   world: number | undefined;
   /** Whether anything has been animated by CSS or a script, even in shadow trees. */
   hasAnimations: boolean;
-  /** Whether workers run, other than service workers. */
+  /** Whether any workers are running, except service workers. */
   hasWorkers(): Promise<boolean>;
   /** Returns the IDs of the browser's processes. */
   processes(): Promise<readonly number[]>;
-  /** Returns the milliseconds for which the browser's processes have run. */
+  /** Returns the CPU time of the browser's processes in milliseconds. */
   processorTime(): Promise<number>;
   /** Whether the page's clock is stopped, so that only budgets of virtual time move it. */
   stopped?: boolean;

@@ -1,14 +1,16 @@
 import { evaluate } from './evaluate.ts';
 import type { Session } from './session.ts';
 
-/** Unlike a `<style>` element, an adopted style sheet is allowed under every content security policy. */
+/** Adds an adopted style sheet, which every content security policy allows, unlike a `<style>` element. */
 const ADD = `(text) => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(text);
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }`;
 
-/** All sizes are read before any is changed, because those in `em` depend on the size of their parent. */
+/**
+ * Enlarges small text. Reads all sizes before it changes any, because sizes in `em` depend on those of the parents.
+ */
 const ENLARGE = `(smallest) => {
   const sizes = new Map();
   for (const element of document.querySelectorAll('html, html *')) {

@@ -4,7 +4,7 @@ import type { Session, Viewport } from './session.ts';
 /** The window of new pages. */
 export const USUAL_VIEWPORT: Viewport = { width: 1024, height: 768, scale: 1 };
 
-/** Changes the size of the window if necessary. Returns whether it was. */
+/** Changes the size of the window if necessary. Returns whether it changed. */
 export async function setViewport(session: Session, viewport: Viewport): Promise<boolean> {
   const { protocol, frames } = session;
   const present = session.viewport;

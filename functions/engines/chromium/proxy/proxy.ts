@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request as requestHttp, type Server
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { CheckedUrl, Egress } from '../../../shared/egress/guard.ts';
-import { ConversionError } from '../../../shared/errors.ts';
+import { ConversionError, megabytes } from '../../../shared/errors.ts';
 import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { areTinyChunks, pace } from '../../../shared/source/pace.ts';
 import { CDN_LOOP, limitInterimResponses, READ_AHEAD, unreachable } from '../../../shared/source/request.ts';
@@ -13,9 +13,9 @@ import { splice } from './splice.ts';
 /** Limits of one page's network use. */
 export interface ProxyCaps {
   readonly requests: number;
-  /** Sent and received. */
+  /** Maximum bytes sent and received. */
   readonly bytes: number;
-  /** Milliseconds to connect to a host. */
+  /** Timeout for connecting to a host, in milliseconds. */
   readonly connect: number;
   /** Maximum number of concurrent name lookups. */
   readonly lookups: number;
@@ -27,7 +27,7 @@ const PROXY_CAPS: ProxyCaps = { requests: 3000, bytes: 250_000_000, connect: 500
 const HEADER_SIZE = 262_144;
 
 export interface EgressProxy {
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
   /** Aborts when the page exceeds the limits, with a `SOURCE_TOO_LARGE` as its reason. */
   readonly exceeded: AbortSignal;
@@ -38,9 +38,9 @@ export interface EgressProxy {
 }
 
 /**
- * Starts a loopback proxy for one conversion, which is the browser context's only way to the network. `checked` hosts are
- * not resolved again, and `served` files are sent from disk. Hand-written because proxy libraries resolve names themselves. Here
- * each host is checked once, and connections go to the checked addresses.
+ * Starts a loopback proxy for one conversion, which is the browser context's only way to the network. `checked` hosts
+ * are not resolved again, and `served` files are sent from disk. Written by hand because proxy libraries resolve
+ * names themselves, whereas this one checks each host once and connects to the IP addresses that it checked.
  */
 export async function startEgressProxy(
   egress: Egress,
@@ -82,10 +82,10 @@ export async function startEgressProxy(
       own += chunk.length;
       if (areTinyChunks(chunks, own)) stream.destroy();
       moved += chunk.length;
-      if (moved > bytes) exceed(`${bytes} bytes`);
+      if (moved > bytes) exceed(megabytes(bytes));
     });
   };
-  /** Checks a host once per conversion, which keeps the same addresses until its end. */
+  /** Checks a host once per conversion. Its IP addresses stay the same until the end. */
   const admit = (url: URL): Promise<CheckedUrl> => {
     asked += 1;
     if (asked > requests) exceed(`${requests} resources`);

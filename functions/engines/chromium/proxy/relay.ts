@@ -10,15 +10,12 @@ interface Port {
   accept: (client: Socket) => void;
 }
 
-/** Milliseconds in which the browser retries requests of connections that had been reused. */
+/** How long to wait for the browser's retries on connections that had been reused, in milliseconds. */
 const CUT_TIME = 200;
-/**
- * More than the number of contexts that are open at the same time: one in use, some opened in advance, some
- * being closed.
- */
+/** Exceeds the number of contexts that are open at the same time: one in use, some pre-opened, some being closed. */
 const PORTS = 12;
 
-/** In the order of their release, so that a port stays unused for as long as possible. */
+/** Free ports, the longest unused first. */
 const free: Port[] = [];
 const waiting: ((port: Port) => void)[] = [];
 
@@ -53,7 +50,7 @@ export async function startRelay() {
     lead: (proxyPort: number) => {
       target = proxyPort;
     },
-    /** Closes every connection, and those of immediate retries. */
+    /** Closes every connection, including the connections of immediate retries. */
     cut: () => {
       cutUntil = performance.now() + CUT_TIME;
       for (const socket of sockets) socket.destroy();

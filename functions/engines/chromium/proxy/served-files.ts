@@ -8,17 +8,17 @@ export interface ServedFile {
   readonly file: string;
   readonly start: number;
   readonly bytes: number;
-  /** Set for the page itself, which is HTML unless its extension is that of another type. */
+  /** Set for the page itself, which is served as HTML unless its extension is that of another type. */
   readonly page?: { readonly isEncoded: boolean };
 }
 
-/** Files of a host that only the proxy knows, by the path in their URLs. */
+/** The files of a host that only the proxy knows, by URL path. */
 export interface ServedFiles {
   readonly host: string;
   readonly files: ReadonlyMap<string, ServedFile>;
 }
 
-/** Media types for which browsers do not rely on the content. */
+/** Media types that browsers do not sniff. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html',
   '.htm': 'text/html',
@@ -73,7 +73,7 @@ export function serveUploaded(
   pipeline(createReadStream(file, { start, end: start + bytes - 1 }), response, () => {});
 }
 
-/** Returns the path by which a file is found. Operating systems write the same accented letter in two ways. */
+/** Returns the path that a file is looked up by. Operating systems encode the same accented letter in two ways. */
 export function servedPath(path: string): string {
   return path.normalize();
 }

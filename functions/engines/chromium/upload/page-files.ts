@@ -5,10 +5,10 @@ import type { Conversion, Download, PageFile } from '../../../shared/tool.ts';
 import { type ServedFile, servedPath } from '../proxy/served-files.ts';
 import type { Unpack } from './unpacker.ts';
 
-/** The host of uploaded pages, which does not exist. Only the conversion's own proxy answers for it. */
+/** The host of uploaded pages, which does not exist. Only the conversion's own proxy serves it. */
 const ORIGIN = 'http://upload.invalid';
 
-/** Bytes in which browsers look for the encoding of a page. */
+/** Length in bytes of the start of a page that browsers search for its encoding. */
 const HEAD_BYTES = 1024;
 
 /** An uploaded page in the conversion's directory. */
@@ -34,7 +34,7 @@ export async function openUploadedPage(
 ): Promise<UploadedPage> {
   const { directory, limits, signal, account } = conversion;
   const files = new Map<string, ServedFile>();
-  /** Of files with the same path, the first one counts. */
+  /** Of several files with the same path, the first one counts. */
   const add = (path: string, file: ServedFile) => {
     const key = servedPath(path);
     if (!files.has(key)) files.set(key, file);
@@ -61,7 +61,7 @@ export async function openUploadedPage(
   return { url: new URL(`${ORIGIN}/${path}`), files };
 }
 
-/** Returns the `index.html` that is in the fewest folders: people often archive a folder instead of its content. */
+/** Returns the least deeply nested `index.html`: people often archive a folder instead of its content. */
 function indexOf(names: readonly string[]): string {
   const depth = (name: string) => name.split('/').length;
   const [index] = names
@@ -75,7 +75,10 @@ async function isArchive(file: string): Promise<boolean> {
   return (await headOf({ file, start: 0, bytes: 4 })) === 'PK\x03\x04';
 }
 
-/** Whether a page says how it is encoded. A browser that is not told assumes Windows-1252, and most pages are in UTF-8. */
+/**
+ * Whether a page declares its encoding. Without a declaration, browsers assume Windows-1252, but most pages are in
+ * UTF-8.
+ */
 function declaresEncoding(head: string): boolean {
   return /^(\xef\xbb\xbf|\xfe\xff|\xff\xfe)|<meta[^>]{1,200}charset|^<\?xml[^>]{1,200}encoding/i.test(head);
 }

@@ -3,11 +3,11 @@ import { scanArchive } from '../../office/detect/archive.ts';
 
 export interface UnpackRequest {
   readonly path: string;
-  /** The file that the content of all entries is written to, one after the other. */
+  /** The file that the content of all entries is written to, one after another. */
   readonly target: string;
 }
 
-/** The place of an entry in the target. */
+/** The position of an entry in the target. */
 export interface UnpackedEntry {
   readonly name: string;
   readonly start: number;
@@ -22,7 +22,7 @@ export async function unpack({ path, target }: UnpackRequest): Promise<UnpackedE
   try {
     await scanArchive(readFileSync(path), (name, piece, place) => {
       const entry = entries.get(name) ?? { place, start: end, bytes: 0 };
-      // Of entries with the same name, the first one counts.
+      // Of several entries with the same name, the first one counts.
       if (entry.place !== place) return;
       for (let written = 0; written < piece.length; ) written += writeSync(file, piece, written);
       end += piece.length;

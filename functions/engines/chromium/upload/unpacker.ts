@@ -39,7 +39,7 @@ export function createUnpacker(dependencies: ScriptDependencies): {
   };
 }
 
-/** The worker has read a hostile archive, so its answer is not trusted. */
+/** Checks a worker's answer, which is not trusted because the worker has read a hostile archive. */
 function checked(entries: readonly UnpackedEntry[], file: string, size: number): Map<string, ServedFile> {
   const isPlace = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
   const isValid = ({ name, start, bytes }: UnpackedEntry) =>

@@ -4,8 +4,8 @@ import { scanArchive } from './archive.ts';
 import type { Recognized } from './recognized.ts';
 
 /**
- * Office Open XML, one row per module: the extensions that may be claimed, the content type of the main part,
- * and its folder.
+ * Office Open XML, one row per module: the extensions that may be claimed, the content type of the main part, and its
+ * folder.
  */
 const OPEN_XML = [
   {
@@ -38,7 +38,7 @@ const OPEN_DOCUMENT: ReadonlyArray<readonly [RegExp, readonly Input[]]> = [
   [/vnd\.sun\.xml\.draw/, ['sxd']],
 ];
 
-/** The first part is that of the newer versions. */
+/** Parts of iWork documents. The first pattern matches newer versions. */
 const IWORK = /^index(\/.*\.iwa|\.zip|\.(apxl|xml)(\.gz)?)$/;
 const IWORK_KINDS = ['pages', 'numbers', 'key'] as const satisfies readonly Input[];
 
@@ -96,7 +96,7 @@ export async function recognizeArchive(
   return isPackage && claim && isArchived(claim) ? { kind: claim, encrypted: false } : undefined;
 }
 
-/** Tells documents of Apple iWork apart by the parts that only one application writes. */
+/** Distinguishes Apple iWork documents by parts that only one application writes. */
 function iworkKind(names: ReadonlySet<string>): Input {
   if ([...names].some((name) => /^index\/(master)?slide|^index\.apxl/.test(name))) return 'key';
   return [...names].some((name) => /^index\/.*sheet/.test(name)) ? 'numbers' : 'pages';

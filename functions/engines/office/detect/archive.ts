@@ -5,11 +5,11 @@ import { fromBufferPromise } from 'yauzl';
 import { ZipFile } from 'yazl';
 import { ConversionError } from '../../../shared/errors.ts';
 
-/** Limits of an archive, counted in bytes that are actually inflated, never in what its headers claim. */
+/** Limits of an archive, counted in bytes that are actually inflated, never in the sizes that its headers claim. */
 const MAX_ENTRIES = 5000;
 const MAX_BYTES = 300_000_000;
 const MAX_RATIO = 200;
-/** Up to this size any compression ratio is harmless: the XML of an empty sheet may shrink a thousandfold. */
+/** Size up to which any compression ratio is harmless: the XML of an empty sheet may shrink a thousandfold. */
 const RATIO_FROM = 20_000_000;
 /**
  * Entries up to this size are inflated in one piece, several times faster than as a stream. They inflate to
@@ -22,7 +22,7 @@ const LOCAL_HEADER = Buffer.from('PK\x03\x04', 'latin1');
 const DIRECTORY_END = Buffer.from('PK\x05\x06', 'latin1');
 
 const EXPANDS = 'it expands to more data than allowed';
-/** A truncated part inflates to whatever is left of it. */
+/** Inflates a truncated part as far as possible. */
 const LENIENT = { finishFlush: constants.Z_SYNC_FLUSH };
 
 const inflateWhole = promisify(inflateRaw);
@@ -42,8 +42,8 @@ export function isArchive(bytes: Buffer): boolean {
 }
 
 /**
- * Inflates a whole archive without keeping it in memory. `see` gets the bytes of each part in pieces, with its place in the archive.
- * A damaged archive is read as far as possible, because LibreOffice may be able to repair it.
+ * Inflates a whole archive without keeping it in memory. `see` gets the bytes of each part in pieces, with the part's
+ * index in the archive. A damaged archive is read as far as possible, because LibreOffice may be able to repair it.
  * @throws ConversionError `SOURCE_TOO_LARGE` for an archive bomb.
  */
 export async function scanArchive(
@@ -64,15 +64,15 @@ export async function scanArchive(
         see(part.name, piece, place);
       }
     } catch {
-      // A damaged part. What was inflated before has been examined and counted.
+      // The part is damaged. Its bytes up to here have been examined and counted.
     }
     if (left < 0) throw tooLarge(EXPANDS);
   }
 }
 
 /**
- * Returns an archive with only the last of the parts that have the same name, because LibreOffice rejects the others. Returns
- * `undefined` if all names are different.
+ * Returns an archive with only the last of several parts with the same name, because LibreOffice rejects duplicates.
+ * Returns `undefined` if all names are unique.
  */
 export async function withoutDuplicates(bytes: Buffer): Promise<Buffer | undefined> {
   const parts = (await listParts(bytes)) ?? [];
@@ -83,7 +83,7 @@ export async function withoutDuplicates(bytes: Buffer): Promise<Buffer | undefin
 /** Parts of Word documents that may contain tables. */
 const WORD_TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
 
-/** Returns a Word document whose floating tables are part of the text. Returns `undefined` if it has none. */
+/** Moves the floating tables of a Word document into its text. Returns `undefined` if it has none. */
 export async function withoutFloatingTables(bytes: Buffer): Promise<Buffer | undefined> {
   let found = false;
   const packed = await pack((await listParts(bytes)) ?? [], (name, content) => {
@@ -108,7 +108,7 @@ async function pack(
   return buffer(zip.outputStream);
 }
 
-/** Lists the parts in the archive's directory. Returns `undefined` if that is damaged. */
+/** Lists the parts in the archive's directory. Returns `undefined` if the directory is damaged. */
 async function listParts(bytes: Buffer): Promise<Part[] | undefined> {
   try {
     const zip = await fromBufferPromise(withWholeEnd(bytes), { strictFileNames: false });

@@ -14,8 +14,9 @@ const OPEN_XML = (Object.keys(INPUTS) as Input[]).filter((kind) =>
 const MESSAGE = '__properties_version1.0';
 
 /**
- * Recognizes an OLE2 file by the streams at its root. A file with other streams, or one whose container is damaged, is
- * what the claim says, or a Word document. LibreOffice decides whether it can open it. Returns `undefined` for messages.
+ * Recognizes an OLE2 file by the streams at its root. A file with unknown streams, or with a damaged container, is
+ * treated as the claimed kind, or as a Word document. LibreOffice decides whether it can open it. Returns `undefined`
+ * for messages.
  * @throws ConversionError `UNSUPPORTED_SOURCE` for encrypted presentations, which LibreOffice cannot open.
  */
 export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recognized | undefined {
@@ -44,7 +45,7 @@ export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recogn
   return { kind: pick(POWERPOINT), encrypted: false };
 }
 
-/** Formats of old versions without a container: Excel 2 to 5, Word 1 to 6, WordPerfect, Write. */
+/** Recognizes formats of old versions without a container: Excel 2 to 5, Word 1 to 6, WordPerfect, Write. */
 export function recognizeStream(bytes: Buffer): Recognized | undefined {
   const [first, length] = bytes.length >= 4 ? [bytes.readUInt16LE(0), bytes.readUInt16LE(2)] : [0, 0];
   // A BOF record of 4 to 16 bytes ([MS-XLS] 2.4.21; earlier versions differ in the record's high byte).
@@ -56,12 +57,12 @@ export function recognizeStream(bytes: Buffer): Recognized | undefined {
   return undefined;
 }
 
-/** Bytes of a WordPerfect 4 code with its contents. Headers and footers are among the longest. */
+/** Maximum bytes of a WordPerfect 4 code with its contents. Headers and footers are among the longest. */
 const LONGEST_CODE = 1024;
 
 /**
- * Whether a file is a WordPerfect 4 document, which has no signature: text with codes that begin and end with the
- * same byte from 0xC0 to 0xFE, the first of them before any text.
+ * Whether a file is a WordPerfect 4 document. The format has no signature, only text with codes that begin and end
+ * with the same byte from 0xC0 to 0xFE. The first code comes before any text.
  */
 export function isWordPerfect4(bytes: Buffer): boolean {
   const isCode = (byte: number) => byte >= 0xc0 && byte <= 0xfe;

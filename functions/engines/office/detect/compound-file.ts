@@ -1,6 +1,6 @@
 /** Layout: [MS-CFB], https://learn.microsoft.com/openspecs/windows_protocols/ms-cfb */
 const SIGNATURE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
-/** Sector numbers from here on have special meanings: free, end of chain, or allocation table. */
+/** The first special sector number. From here on they mean free, end of chain, or allocation table. */
 const FIRST_RESERVED = 0xfffffffa;
 const ENTRY = 128;
 const MINI_SECTOR = 64;
@@ -22,8 +22,8 @@ export function isCompoundFile(bytes: Buffer): boolean {
 }
 
 /**
- * The streams at the root of an OLE2 compound file. Names are case-insensitive, as in LibreOffice.
- * Every sector is followed at most once per chain, so the time is bounded by the size of the file, regardless of its tables.
+ * The streams at the root of an OLE2 compound file. Names are case-insensitive, as in LibreOffice. Every sector is
+ * followed at most once per chain, so the time is bounded by the size of the file, whatever its tables contain.
  */
 export class CompoundFile {
   readonly #bytes: Buffer;

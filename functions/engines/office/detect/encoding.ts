@@ -1,10 +1,10 @@
 import { analyse } from 'chardet';
 
-/** Encodings of East Asian scripts. Their byte patterns are distinctive, so that a short text is enough. */
+/** Encodings of East Asian scripts. Their byte patterns are distinctive, so a short text is enough to detect them. */
 const MULTI_BYTE = /^(shift_jis|euc-jp|iso-2022-jp|euc-kr|big5|gb18030)$/i;
 /** Encodings of Cyrillic, Greek, Hebrew and Arabic, where most letters are above ASCII. */
 const OTHER_ALPHABETS = /^(windows-125[13567]|koi8-r|iso-8859-[5678])$/i;
-/** LibreOffice does not read them. */
+/** Encodings that LibreOffice does not read. */
 export const UTF_32: readonly string[] = ['utf-32le', 'utf-32be'];
 /** Number of bytes that are examined. */
 const SAMPLE = 65_536;
@@ -34,13 +34,15 @@ export function detectEncoding(bytes: Buffer): string {
   return 'windows-1252';
 }
 
-/** Decodes text as TextDecoder does, without its byte order mark. TextDecoder itself does not know UTF-32. */
+/**
+ * Decodes text as TextDecoder does, without its byte order mark, and also UTF-32, which TextDecoder does not support.
+ */
 export function decodeText(bytes: Buffer, encoding: string): string {
   if (UTF_32.includes(encoding)) return decodeUtf32(bytes, encoding);
   return new TextDecoder(encoding).decode(bytes);
 }
 
-/** Whether all groups of four bytes are code points, most of them below U+10000, which excludes UTF-16. */
+/** Whether every four bytes are a code point, and most of these are below U+10000, which excludes UTF-16. */
 function isUtf32(bytes: Buffer, encoding: string): boolean {
   if (bytes.length < 4 || bytes.length % 4 !== 0) return false;
   let basic = 0;
@@ -66,7 +68,7 @@ function decodeUtf32(bytes: Buffer, encoding: string): string {
   return new TextDecoder('utf-16le').decode(wide.subarray(0, end));
 }
 
-/** UTF-16 without a byte order mark: text of Latin letters has a zero in every other byte. */
+/** Detects UTF-16 without a byte order mark: in text of Latin letters, every other byte is zero. */
 function wideEncoding(sample: Buffer): string | undefined {
   const pairs = Math.floor(sample.length / 2);
   let [even, odd] = [0, 0];

@@ -14,8 +14,8 @@ export interface Document extends Recognized {
 }
 
 /**
- * Recognizes a document by its bytes: which module opens it, and whether it is dangerous. LibreOffice decides whether it is
- * damaged or too old.
+ * Recognizes a document by its bytes: which module opens it, and whether it is dangerous. LibreOffice decides whether
+ * it is damaged or too old.
  * @throws ConversionError `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`, `SOURCE_TOO_LARGE`.
  */
 export async function recognize(bytes: Buffer, claims: Claims, encoding?: string): Promise<Document> {
@@ -44,7 +44,7 @@ async function byContent(
   const used = encoding ?? detectEncoding(bytes);
   const text = decodeText(bytes, used);
   const found = recognizeText(text, claim);
-  // Plain text is written anew in UTF-8.
+  // Plain text is rewritten as UTF-8.
   if (found && UTF_32.includes(used) && !PLAIN.has(found.kind)) return undefined;
   if (found) return { ...found, text };
   return claim && OLD_TEXTS.has(claim) && isWordPerfect4(bytes)

@@ -4,8 +4,9 @@ const [BACKSLASH, OPEN, CLOSE] = [0x5c, 0x7b, 0x7d];
 const DEEPEST = 1000;
 
 /**
- * Returns the closing braces that a truncated RTF file lacks. LibreOffice hangs on a field that is never closed.
- * @throws ConversionError `CORRUPT_SOURCE` for groups nested deeper than in the output of any word processor.
+ * Returns the closing braces that a truncated RTF file lacks. LibreOffice hangs on an unclosed field.
+ * @throws ConversionError `CORRUPT_SOURCE` for groups that are nested more deeply than in any word processor's
+ * output.
  */
 export function missingEnds(bytes: Buffer): string {
   let depth = 0;
@@ -26,8 +27,8 @@ export function missingEnds(bytes: Buffer): string {
 }
 
 /**
- * Number of bytes from a `\bin` to the end of its data, in which braces have no meaning. `undefined` for any other control
- * word.
+ * Returns the number of bytes from a `\bin` to the end of its data, in which braces have no meaning, or `undefined`
+ * for any other control word.
  */
 function binaryLength(bytes: Buffer, at: number): number | undefined {
   if (bytes[at + 1] !== 0x62 || bytes[at + 2] !== 0x69) return undefined;

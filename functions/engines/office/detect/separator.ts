@@ -1,4 +1,4 @@
-/** Characters that may separate the cells of a text table. */
+/** Possible separators of the cells of a text table. */
 export const SEPARATORS = [',', ';', '\t', '|'] as const;
 
 /** Returns the separator that occurs most often in the first lines, outside quotes. */

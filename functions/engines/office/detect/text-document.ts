@@ -5,13 +5,13 @@ import type { Recognized } from './recognized.ts';
 /** Number of characters at the start that are examined. */
 const HEAD = 65_536;
 
-/** Formats of text without markup, and those that a source of only white space may claim. */
+/** Formats of text without markup. A source of only white space may also claim them. */
 export const PLAIN: ReadonlySet<Input> = new Set(['txt', 'csv', 'tsv']);
 
 /** The start of PDF and PostScript, which a printer's commands may precede. */
 const PRINTED = /^(%PDF-|\p{Cc}?%!PS|\p{Cc}%-12345X)/u;
 
-/** Flat OpenDocument, by the word that ends its media type. */
+/** Flat OpenDocument, by the last word of its media type. */
 const FLAT: Readonly<Record<string, Input>> = {
   text: 'fodt',
   spreadsheet: 'fods',
@@ -20,8 +20,8 @@ const FLAT: Readonly<Record<string, Input>> = {
 };
 
 /**
- * Recognizes markup and plain text. Markup may refer to other files. No check prevents that, because LibreOffice runs
- * without a network, sees no other files, and its profile blocks links.
+ * Recognizes markup and plain text. Markup may refer to other files, but needs no check, because LibreOffice has no
+ * network, can open no other files, and its profile blocks links.
  * @throws ConversionError `CORRUPT_SOURCE` for XML that declares entities.
  */
 export function recognizeText(text: string, claim: Input | undefined): Recognized | undefined {
@@ -33,7 +33,7 @@ export function recognizeText(text: string, claim: Input | undefined): Recognize
   return markup === null ? undefined : { kind: markup ?? plainKind(claim), encrypted: false };
 }
 
-/** Whether a text begins with the header of a mail or of a saved web page. */
+/** Whether a text begins with the headers of an e-mail or of a saved web page. */
 function isMail(text: string): boolean {
   const header = text.slice(0, /\r?\n\r?\n/.exec(text)?.index);
   if (!/^([A-Za-z][\w-]*:.*(\r?\n[ \t].*)*(\r?\n|$))+$/.test(header)) return false;
@@ -51,7 +51,7 @@ function isMail(text: string): boolean {
   return fields.filter((field) => new RegExp(`^${field}:`, 'im').test(header)).length >= 3;
 }
 
-/** Returns `undefined` for plain text and `null` for markup of images. */
+/** Returns the kind of markup, `undefined` for plain text, and `null` for markup of images. */
 function markupKind(text: string, claim: Input | undefined): Input | undefined | null {
   if (!text.startsWith('<')) {
     return /<(!doctype html|html|body)[\s>]/i.test(text.slice(0, HEAD)) ? htmlKind(claim) : undefined;
@@ -92,7 +92,10 @@ function findRoot(text: string): { readonly name: string; readonly at: number } 
   return undefined;
 }
 
-/** HTML opens in Calc if it claims to be a spreadsheet, because web applications export HTML tables as Excel files. */
+/**
+ * Returns the kind of HTML. It opens in Calc if it claims to be a spreadsheet, because web applications export HTML
+ * tables as Excel files.
+ */
 function htmlKind(claim: Input | undefined): Input {
   return claim && INPUTS[claim] === 'calc' ? 'xls' : 'html';
 }
@@ -102,7 +105,7 @@ function plainKind(claim: Input | undefined): Input {
   return claim && INPUTS[claim] === 'calc' ? 'csv' : 'txt';
 }
 
-/** Whether text contains characters that do not occur in text: a zero, or more than a few control characters. */
+/** Whether text contains characters that are unusual in text: a zero, or more than a few control characters. */
 function isBinary(text: string): boolean {
   let controls = 0;
   for (let at = 0; at < text.length; at++) {

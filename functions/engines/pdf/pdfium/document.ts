@@ -13,10 +13,10 @@ export interface Engines {
   readonly fallback: Fallback | undefined;
 }
 
-/** An open document, whichever engine can open it. */
+/** An open document, independent of the engine that can open it. */
 export interface PdfDocument {
   readonly source: PdfSource;
-  /** PDFium cannot open it. */
+  /** Whether PDFium cannot open it. */
   readonly fallbackOnly: boolean;
   readonly pageCount: number;
   /** Size of a page in points, as displayed. The page must be in the range that was opened. */
@@ -30,7 +30,7 @@ export interface OpenRequest extends WorkerRequest {
 }
 
 /**
- * Opens a document with PDFium, otherwise with pdf.js. Each password is tried in turn.
+ * Opens a document with PDFium or, if that fails, with pdf.js. Tries each password in turn.
  * @throws ConversionError `UNSUPPORTED_SOURCE`, `PASSWORD_REQUIRED`, `WRONG_PASSWORD`, `CORRUPT_SOURCE`, `TIMED_OUT`
  */
 export async function openDocument(
@@ -78,7 +78,7 @@ export async function openDocument(
   }
 }
 
-/** Returns the engine's error about the document. Errors of other kinds end the conversion. */
+/** Returns the document or the engine's error about it. Other errors end the conversion. */
 async function attempt(open: () => Promise<Opened>): Promise<Opened | ConversionError> {
   try {
     return await open();
@@ -91,7 +91,7 @@ async function attempt(open: () => Promise<Opened>): Promise<Opened | Conversion
   }
 }
 
-/** Whether an engine crashed on a source, which another one may open or draw. */
+/** Whether an engine crashed on a source that another engine may be able to open or draw. */
 export function isCrash(thrown: unknown): boolean {
   return thrown instanceof ConversionError && thrown.cause instanceof WorkerCrash && !thrown.cause.atStart;
 }

@@ -6,7 +6,7 @@ import { damagedPage, type Engines, isCrash, type PdfDocument } from './document
 import type { Drawing, Drawn, Encoding, PageFrame } from './drawing.ts';
 import type { DrawRequest, Image, Substitute, Undrawn } from './pdfium.ts';
 
-/** The writer of each format. The native process writes pixels for libvips. */
+/** The writer of each format. For libvips, the native process writes raw pixels. */
 const WRITERS = {
   jpg: 'PDFium',
   png: 'PDFium',
@@ -25,7 +25,7 @@ export interface DrawOptions {
   readonly maxPixels: number;
 }
 
-/** Draws frames of one document with PDFium, and with pdf.js those that PDFium fails on. */
+/** Draws frames of one document with PDFium, or with pdf.js where PDFium fails. */
 export async function drawFrames(
   engines: Engines,
   document: PdfDocument,
@@ -34,7 +34,7 @@ export async function drawFrames(
   request: WorkerRequest,
   onDrawn: (drawn: Drawn) => void,
 ): Promise<void> {
-  // Raw pixels take much space, so one image at a time is drawn and encoded.
+  // Raw pixels take a lot of disk space, so only one image at a time is drawn and encoded.
   const single =
     !options.oneFile && (WRITERS[options.encoding.format] === 'libvips' || document.fallbackOnly);
   for (const some of single ? frames.map((frame) => [frame]) : [frames]) {

@@ -3,21 +3,21 @@ import type { PageImage } from '../options.ts';
 
 export type Color = 'rgb' | 'gray' | 'mono';
 
-/** How pages are drawn, the same for all pages of a conversion. */
+/** How pages are drawn. The same for all pages of a conversion. */
 export interface Drawing {
   /** Degrees clockwise, added to the page's own rotation. */
   readonly rotate: number;
   readonly color: Color;
   readonly transparent: boolean;
-  /** Comments, form fields and other annotations. */
+  /** Whether to draw comments, form fields and other annotations. */
   readonly annotations: boolean;
-  /** Cut white edges. */
+  /** Whether to cut white edges. */
   readonly trim: boolean;
 }
 
 /** One page and the pixels it is drawn on. */
 export interface PageFrame extends Frame {
-  /** From 1. */
+  /** Page number, from 1. */
   readonly number: number;
 }
 
@@ -27,25 +27,25 @@ export interface PdfSource {
   readonly id: string;
   readonly path: string;
   readonly password: string | undefined;
-  /** Use the crop box of pages, or else their whole media box. */
+  /** Whether to use the crop box of pages instead of their whole media box. */
   readonly cropBox: boolean;
 }
 
 /** How images are written. */
 export interface Encoding {
   readonly format: PageImage;
-  /** JPEG, WebP and AVIF, from 1 to 100. */
+  /** Quality of JPEG, WebP and AVIF, from 1 to 100. */
   readonly quality: number;
 }
 
 /** A finished image. */
 export interface Drawn {
-  /** The page; 0 if the image contains several. */
+  /** Page number, or 0 if the image contains several pages. */
   readonly page: number;
   readonly path: string;
 }
 
-/** Bytes per pixel of what is drawn. */
+/** Returns the bytes per pixel of a drawing. */
 export function channelsOf({ transparent, color }: Drawing): 1 | 3 | 4 {
   if (transparent) return 4;
   return color === 'rgb' ? 3 : 1;

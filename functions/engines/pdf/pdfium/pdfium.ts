@@ -6,29 +6,29 @@ import type { WorkerRequest } from '../../worker/pool.ts';
 import { nativeEngine } from '../../worker/sandbox.ts';
 import type { Drawing, Encoding, PageFrame, PdfSource } from './drawing.ts';
 
-/** Timeouts in milliseconds without any progress, and for one page in total. PDFium never finishes some documents. */
+/** Timeouts in milliseconds: without any progress, and per page. PDFium never finishes some documents. */
 const TIMES: StallTimes = { stall: 10_000, page: 30_000 };
 
-/** The sentences for the codes of the engine; see `layers/pdf/pdfium/`. */
+/** Messages for the error codes of the engine; see `layers/pdf/pdfium/`. */
 const MESSAGES = {
   UNSUPPORTED_SOURCE: () => 'The source is not a PDF document.',
   PASSWORD_REQUIRED: () => "The document is encrypted. Set '-upw' to open it.",
-  WRONG_PASSWORD: () => 'The password is wrong.',
+  WRONG_PASSWORD: () => "The value of '-upw' or '-opw' does not open the document.",
   CORRUPT_SOURCE: () => 'The document is damaged and cannot be displayed.',
   SOURCE_TOO_LARGE: ({ width, height, max }: Readonly<Record<string, string | number>>) =>
     width === undefined
       ? 'The document needs more memory than is allowed.'
-      : `The document contains an image of ${width}x${height} pixels. The maximum is ${max} in all.`,
+      : `The document contains an image of ${width}x${height} pixels. The maximum is ${max} in total.`,
 };
 
 export interface Opened {
   readonly pageCount: number;
-  /** Sizes of the requested pages in points, as displayed. 0 x 0 if the engine does not know. */
+  /** Sizes of the requested pages in points, as displayed. 0 x 0 if the engine cannot tell. */
   readonly sizes: readonly Size[];
 }
 
 /**
- * Pages that were not drawn: PDFium failed, or drew nothing although the page has content, or would draw a
+ * Pages that were not drawn because PDFium failed, drew nothing although the page has content, or would draw a
  * picture wrong.
  */
 export interface Undrawn {
@@ -36,7 +36,7 @@ export interface Undrawn {
   readonly empty: readonly number[];
 }
 
-/** A page that another engine has drawn, or that may stay empty. */
+/** How a page is drawn without PDFium: from another engine's pixels, or left empty. */
 export type Substitute = 'raster' | 'empty';
 
 /** Draws frames of pages into files. */
@@ -50,21 +50,21 @@ export interface DrawRequest {
   readonly encoding: Encoding;
   /** The extension of the files: the format, or `raw`. Images are `page-1.png` and so on. */
   readonly extension: string;
-  /** All pages in one file, `pages.png`: stacked, or as the pages of a TIFF. */
+  /** Whether all pages go into one file, `pages.png`: stacked, or as the pages of a TIFF. */
   readonly oneFile: boolean;
 }
 
 /** Writes the text of pages into a file. */
 export interface TextRequest {
   readonly pages: readonly number[];
-  /** Include form fields and what else annotations display. */
+  /** Whether to include form fields and other text that annotations display. */
   readonly annotations: boolean;
   readonly target: string;
 }
 
 /** A finished image. */
 export interface Image {
-  /** The page, or 0 if it contains several. */
+  /** Page number, or 0 if the image contains several pages. */
   readonly page: number;
   readonly width: number;
   readonly height: number;

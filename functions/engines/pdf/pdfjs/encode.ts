@@ -3,7 +3,7 @@ import sharp, { type Sharp } from 'sharp';
 import type { PageImage } from '../options.ts';
 import type { FallbackOperations } from './fallback.ts';
 
-/** Writes pixels that the native process drew in a format that it cannot write. */
+/** Writes pixels that the native process drew, in a format that it cannot write. */
 export async function encodeRaster(request: FallbackOperations['encode']): Promise<void> {
   const { raster, target, encoding, density } = request;
   const { width, height, channels } = request.image;

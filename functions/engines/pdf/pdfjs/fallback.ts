@@ -8,7 +8,7 @@ import {
 import type { Drawing, Encoding, PageFrame } from '../pdfium/drawing.ts';
 import type { Image } from '../pdfium/pdfium.ts';
 
-/** Milliseconds for one page. */
+/** Timeout for one page, in milliseconds. */
 const PAGE_TIME = 30_000;
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
@@ -28,9 +28,9 @@ export interface FallbackOperations {
     readonly drawing: Drawing;
     readonly target: string;
   };
-  /** Writes the text of pages in the form of PDFium's, without form fields. */
+  /** Writes the text of pages in PDFium's layout, without form fields. */
   readonly text: LockedFile & { readonly pages: readonly number[]; readonly target: string };
-  /** Writes pixels in `raster` as an image. */
+  /** Writes the pixels in `raster` as an image. */
   readonly encode: {
     readonly raster: string;
     readonly image: Image;
@@ -41,8 +41,8 @@ export interface FallbackOperations {
 }
 
 /**
- * pdf.js, for documents and pages that PDFium cannot open or draw, and libvips, for formats that the native process cannot
- * write. Both run in Node processes, which start on the first request.
+ * pdf.js, for documents and pages that PDFium cannot open or draw, and libvips, for formats that the native process
+ * cannot write. Both run in Node processes, which start on the first request.
  */
 export type Fallback = Pick<EngineClient, 'run' | 'close'>;
 

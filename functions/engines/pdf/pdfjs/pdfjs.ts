@@ -7,7 +7,8 @@ import type { Size } from '../../../shared/options/geometry.ts';
 import { channelsOf, type Drawing, type PageFrame } from '../pdfium/drawing.ts';
 import { packageFile } from './package-file.ts';
 
-// pdf-to-img does not tell pdf.js where its decoders and profiles are. Without them, JPEG 2000 and JBIG2 scans are blank.
+// pdf-to-img does not tell pdf.js where its decoders and profiles are. Without them, JPEG 2000 and JBIG2 scans are
+// blank.
 const assets = dirname(packageFile('pdfjs-dist/package.json'));
 const INITIAL = {
   wasmUrl: join(assets, 'wasm/'),
@@ -105,7 +106,7 @@ async function shape(image: Buffer, page: Size, frame: PageFrame, drawing: Drawi
   const cut = sharp(rotated.data, { raw, limitInputPixels: false }).extract({ left, top, width, height });
   if (transparent) {
     const pixels = await cut.clone().ensureAlpha().raw().toBuffer();
-    // Without opacity, which sharp drops.
+    // One shade per pixel, because sharp drops the opacity here.
     if (color !== 'rgb') spread(await cut.grayscale().raw().toBuffer(), pixels);
     return pixels;
   }
@@ -114,7 +115,7 @@ async function shape(image: Buffer, page: Size, frame: PageFrame, drawing: Drawi
   return pixels.raw().toBuffer();
 }
 
-/** Writes a shade to red, green and blue of each pixel. */
+/** Sets red, green and blue of each pixel to its shade of gray. */
 function spread(shades: Uint8Array, pixels: Uint8Array): void {
   for (const [at, shade] of shades.entries()) pixels.fill(shade, 4 * at, 4 * at + 3);
 }
@@ -125,6 +126,7 @@ function refusal(thrown: unknown, passwordGiven: boolean): never {
     const message = 'The document is damaged and cannot be displayed.';
     throw new ConversionError('CORRUPT_SOURCE', message, { cause: thrown });
   }
-  if (passwordGiven) throw new ConversionError('WRONG_PASSWORD', 'The password is wrong.');
+  if (passwordGiven)
+    throw new ConversionError('WRONG_PASSWORD', "The value of '-upw' or '-opw' does not open the document.");
   throw new ConversionError('PASSWORD_REQUIRED', "The document is encrypted. Set '-upw' to open it.");
 }

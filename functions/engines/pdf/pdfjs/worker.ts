@@ -14,7 +14,7 @@ sharp.cache(false);
 // pdf.js leaves rejected promises behind.
 process.on('unhandledRejection', (reason) => console.error(reason));
 
-/** The last document stays open, because each of its pages is a request. */
+/** The last document, kept open because each of its pages is a separate request. */
 let open: { readonly key: string; readonly document: PdfjsDocument } | undefined;
 
 await serveRequests<FallbackOperations>({
@@ -43,7 +43,7 @@ await serveRequests<FallbackOperations>({
 });
 
 async function documentOf({ source, password = '', maxPixels }: LockedFile): Promise<PdfjsDocument> {
-  // The same file has another path in each request.
+  // The path cannot identify the file, because it differs in each request.
   const { ino, size, mtimeMs } = statSync(source);
   const key = JSON.stringify([ino, size, mtimeMs, password]);
   if (open?.key === key) return open.document;

@@ -6,7 +6,7 @@ const PASSWORD = { max: 127 } as const;
 
 const SCOPE = { outputs: ['pdf'], protects: true } as const;
 
-/** The options that encrypt a PDF, for every tool that writes one. */
+/** The options that encrypt a PDF, for every tool that writes PDFs. */
 export const encryptionOptions = {
   encrypt: text('--encrypt', {
     ...PASSWORD,

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
-/** Rights of a reader with the user password. Everything is allowed unless set to a lower level. */
+/** Rights of a reader with the user password. All rights are granted unless restricted. */
 export interface Permissions {
   readonly print?: 'full' | 'low' | 'none';
   /** `all`; `annotate`: comments and form fields; `form`: form fields; `assembly`: pages only; `none`. */
   readonly modify?: 'all' | 'annotate' | 'form' | 'assembly' | 'none';
-  /** Copying text and images. */
+  /** Whether text and images may be copied. */
   readonly extract?: boolean;
 }
 
@@ -13,12 +13,12 @@ export interface Permissions {
 export interface Encryption {
   /** Opens the document. If empty, anyone can open it, within the permissions. */
   readonly userPassword: string;
-  /** Removes the restrictions. If empty, a random password is used, so that nobody can. */
+  /** Removes the restrictions. If empty, a random password is used, so that nobody can remove them. */
   readonly ownerPassword?: string;
   readonly permissions?: Permissions;
 }
 
-/** Entries of the document information dictionary. Entries that are not given stay unchanged. */
+/** Entries of the document information dictionary. Absent entries stay unchanged. */
 export interface Information {
   readonly Title?: string;
   readonly Author?: string;
@@ -28,7 +28,7 @@ export interface Information {
   readonly Producer?: string;
 }
 
-/** One rewrite of a PDF. Everything that is not given stays as it is. */
+/** One rewrite of a PDF. Whatever is absent stays unchanged. */
 export interface Edit {
   readonly source: string;
   readonly target: string;
@@ -53,12 +53,12 @@ export interface Edit {
   readonly overlay?: string | undefined;
   /** PDF whose first page is drawn over every page of the source. */
   readonly stamp?: string | undefined;
-  /** Quality, 1 to 100, of the JPEGs that replace other images where they are smaller. */
+  /** Quality (1 to 100) of the JPEGs that replace other images where that makes them smaller. */
   readonly imageQuality?: number | undefined;
   readonly information?: Information | undefined;
 }
 
-/** Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string switches an option on. */
+/** Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string turns an option on. */
 export function jobOf(edit: Omit<Edit, 'information'>): object {
   const { source, target, password, pages, rotate = 0, encrypt, decrypt, linearize, compress } = edit;
   const { before, overlay, stamp, imageQuality } = edit;
@@ -89,13 +89,13 @@ function encryption({ userPassword, ownerPassword = '', permissions = {} }: Encr
   const { print = 'full', modify = 'all', extract = true } = permissions;
   return {
     userPassword,
-    // If it were empty or the user password, the permissions would restrict nobody.
+    // If it were empty or equal to the user password, the permissions would restrict nobody.
     ownerPassword: ownerPassword || randomBytes(16).toString('hex'),
     '256bit': { print, modify, extract: extract ? 'y' : 'n' },
   };
 }
 
-/** Formats page numbers for qpdf, with consecutive ones joined: `1-3,7`. */
+/** Formats page numbers for qpdf and joins consecutive ones: `1-3,7`. */
 function ranges(pages: readonly number[]): string {
   const runs: Array<[first: number, last: number]> = [];
   for (const page of pages) {

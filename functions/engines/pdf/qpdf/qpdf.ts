@@ -7,7 +7,7 @@ import { type Edit, jobOf } from './job.ts';
 
 export type { Edit, Encryption, Information, Permissions } from './job.ts';
 
-/** Rewrites PDF files in sandboxed qpdf processes, which start with the first edit. */
+/** Rewrites PDF files in sandboxed qpdf processes, which start on the first edit. */
 export interface Qpdf {
   /**
    * Reads `edit.source` and writes `edit.target`. All files must be in the conversion's directory.
@@ -18,8 +18,8 @@ export interface Qpdf {
 }
 
 const MESSAGES = {
-  WRONG_PASSWORD: () => 'The password does not open the PDF.',
-  PASSWORD_REQUIRED: () => 'The PDF is encrypted. Its password is needed.',
+  WRONG_PASSWORD: () => "The value of '-upw' or '-opw' does not open the document.",
+  PASSWORD_REQUIRED: () => "The document is encrypted. Set '-upw' to open it.",
   CORRUPT_SOURCE: () => 'The PDF is damaged and could not be rewritten.',
 };
 

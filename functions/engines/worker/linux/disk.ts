@@ -2,18 +2,18 @@ import { lstatSync, opendirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 
-/** Number of files and directories above which a directory counts as full, regardless of their size. */
+/** Maximum number of files and directories. A directory with more counts as full, whatever their size. */
 const MAX_FILES = 20_000;
 /**
- * Number of files after which other work comes first. They are read in this thread, which costs less than
- * passing each to another.
+ * Number of files after which other work gets its turn. They are read in this thread, which costs less than passing
+ * each to another.
  */
 const SLICE = 256;
 const BLOCK_BYTES = 512;
 
 /**
- * Returns the bytes that a directory takes on disk, without holes. Infinity if it has more than 20,000 files,
- * or if a directory in it cannot be listed.
+ * Returns the bytes that a directory takes on disk, without holes. Infinity if it has more than 20,000 files, or if a
+ * directory in it cannot be listed.
  */
 export async function diskUsage(directory: string): Promise<number> {
   const directories = [directory];
@@ -22,7 +22,7 @@ export async function diskUsage(directory: string): Promise<number> {
   for (let next = directories.pop(); next !== undefined; next = directories.pop()) {
     const parent = next;
     try {
-      // Not all names at once, because there can be any number.
+      // Not all names at once, because there can be any number of them.
       using opened = opendirSync(parent, { bufferSize: SLICE });
       for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
         files += 1;

@@ -5,7 +5,7 @@ export interface Examination {
   /** ID of the process group. */
   readonly group: number;
   readonly maxThreads: number;
-  /** Whether to look for files and memory that no directory shows, too. */
+  /** Whether to also look for files and memory that no directory shows. */
   readonly isThorough: boolean;
 }
 
@@ -16,8 +16,8 @@ export interface GroupState extends GroupUsage {
 export const NOTHING: GroupState = { memory: 0, threads: 0, demand: 0, unlinked: { disk: 0, memory: 0 } };
 
 /**
- * Finds what the processes of a group use. Synchronous. It takes 2 ms for a browser and up to 100 ms for a compromised
- * engine, which decides how much there is to read.
+ * Measures what the processes of a group use. Synchronous. Takes 2 ms for a browser and up to 100 ms for a
+ * compromised engine, which controls how much there is to read.
  */
 export function examine({ group, maxThreads, isThorough }: Examination): GroupState {
   const usage = groupUsage(group, maxThreads);
@@ -26,20 +26,25 @@ export function examine({ group, maxThreads, isThorough }: Examination): GroupSt
 }
 
 const BLOCK_BYTES = 512;
-/** Number of open files above which processes count as holding any number of bytes. A browser has less than 1000. */
+/** Number of open files above which processes count as holding unlimited bytes. A browser has fewer than 1000. */
 const MAX_DESCRIPTORS = 5000;
-/** Bytes of the lists of mappings above which they count as any amount of memory. A browser has less than 1 million. */
+/**
+ * Maximum bytes of mapping lists. Processes with more count as using unlimited memory. A browser has less than 1
+ * million.
+ */
 const MAX_MAPPINGS = 8_000_000;
 const CHUNK = 65_536;
-/** Default sizes of buffers. The kernel allows all larger pipes of a user 64 MiB together; see pipe(7) and socket(7). */
+/**
+ * Default buffer sizes. The kernel limits all larger pipes of a user together to 64 MiB; see pipe(7) and socket(7).
+ */
 const PIPE_BYTES = 65_536;
 const SOCKET_BYTES = 212_992;
 
-/** Memory and disk space of files that are in no directory but kept by processes. */
+/** Memory and disk space of files that are in no directory but held by processes. */
 interface Unlinked {
-  /** Bytes of deleted files that they have open or mapped. */
+  /** Disk space in bytes of deleted files that are open or mapped. */
   readonly disk: number;
-  /** Bytes of mapped memory that processes can share, not all of which counts as resident, and of buffers in the kernel. */
+  /** Memory in bytes: shareable mappings, not all of which count as resident, and kernel buffers. */
   readonly memory: number;
 }
 
@@ -71,12 +76,14 @@ function findUnlinked(pids: readonly number[]): Unlinked {
 /** Counts a file unless a directory contains it. Returns whether it could be examined. */
 function addFile(files: Map<string, number>, stats: Stats | undefined): boolean {
   if (!stats?.isFile() || stats.nlink > 0) return stats !== undefined;
-  // An engine creates files on one file system only.
+  // Inode numbers are unique, because an engine creates files on one file system only.
   keepLargest(files, String(stats.ino), BLOCK_BYTES * stats.blocks);
   return true;
 }
 
-/** Counts what the kernel can keep for a pipe or a socket until it is read, which belongs to no process. */
+/**
+ * Counts the bytes that the kernel can buffer for a pipe or a socket until they are read. They belong to no process.
+ */
 function addBuffer(memory: Map<string, number>, stats: Stats | undefined): void {
   if (stats?.isFIFO()) memory.set(`pipe ${stats.ino}`, PIPE_BYTES);
   if (stats?.isSocket()) memory.set(`socket ${stats.ino}`, SOCKET_BYTES);
@@ -91,7 +98,8 @@ function addMappings(
   for (const [, range, offset, inode, name] of text.matchAll(
     /^([0-9a-f]+-[0-9a-f]+) \S+ ([0-9a-f]+) \S+ (\d+) +(\S.*) \(deleted\)$/gm,
   )) {
-    // As much as the whole file, if it is known: mapping a part of a file keeps all of it. Only root may look.
+    // Counts the whole file if its size is known, because mapping a part of a file keeps all of it. Only root may
+    // look.
     const isShared = name === '/dev/zero';
     if (!isShared && addFile(files, statOf(`/proc/${pid}/map_files/${range}`))) continue;
     const [start, end] = range!.split('-').map((hex) => Number.parseInt(hex, 16)) as [number, number];

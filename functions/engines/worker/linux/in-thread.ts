@@ -8,15 +8,15 @@ interface Threaded<Request, Result> {
 }
 
 interface Substitutes<Request, Result> {
-  /** Does the work in the calling thread if the other one cannot be started. */
+  /** Does the work in the calling thread if no other thread can be started. */
   readonly fallback: (request: Request) => Result | Promise<Result>;
-  /** The result of the request during which the thread exits. */
+  /** Result of the request during which the thread exits. */
   readonly failed: Result;
-  /** The result of the requests that wait behind it. */
+  /** Result of the requests that are queued behind it. */
   readonly skipped: Result;
 }
 
-/** Makes a function that is called in a thread. A new one is started after an exit. */
+/** Makes a function run in a thread. After an exit, a new thread is started. */
 export function inThread<Request, Result>(
   script: string,
   { fallback, failed, skipped }: Substitutes<Request, Result>,
@@ -50,7 +50,7 @@ export function inThread<Request, Result>(
       waiting.delete(id);
       if (waiting.size === 0) started.unref();
     });
-    // After the listener, which would keep this process running.
+    // After adding the listener, which would keep this process running.
     started.unref();
     // An exit event follows.
     started.on('error', () => {});

@@ -1,8 +1,8 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
 /**
- * Kills what an engine has left, in the calling thread. Asynchronous, because reading the environment of a process may have to wait
- * for it.
+ * Kills the orphans of an engine, in the calling thread. Asynchronous, because reading the environment of a process
+ * may block.
  */
 export async function killOrphansHere(home: string): Promise<void> {
   // A process that is being started during one round is found in the next.

@@ -2,11 +2,12 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Increments as in nice(1). The server serves all accounts and an engine only one, so engines get a lower priority. Beside ten
- * busy engines on two cores, the server's main thread still waited for up to 30 ms at a time with an increment of 5.
+ * Niceness increment (see nice(1)) of engines, because an engine serves one account and the server serves all. With
+ * an increment of 5 and ten busy engines on two cores, the server's main thread still waited for up to 30 ms at a
+ * time.
  */
 const OF_ENGINES = 15;
-/** Between the server, which serves all accounts, and the engines. */
+/** Niceness increment of download processes, between the server and the engines. */
 export const OF_DOWNLOADS = 5;
 
 /**

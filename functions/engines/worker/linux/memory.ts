@@ -1,15 +1,15 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Chromium's own score for the processes of pages. It complains if it cannot lower a higher score. */
+/** Chromium's own score for the processes of pages. It reports an error if it cannot lower a higher score. */
 const OOM_SCORE = 300;
-/** Above the server's own score, which a container may have raised. */
+/** Minimum difference from the server's own score, which a container may have raised. */
 const LEAST_DIFFERENCE = 100;
 const MAX_OOM_SCORE = 1000;
 
 /**
- * Lets the kernel kill a child process, and what it starts, rather than the server when the machine or the
- * container runs out of memory. Its conversion is then retried or fails, and the others continue.
+ * Makes the kernel kill a child process and its descendants rather than the server when the machine or the container
+ * runs out of memory. The child's conversion is then retried or fails, and the others continue.
  */
 export function killFirstWithoutMemory({ pid }: ChildProcess): void {
   if (pid === undefined) return;

@@ -2,17 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const PAGE_BYTES = 4096;
 
-/** Returns the ids of all processes on this machine. */
+/** Returns the IDs of all processes on this machine. */
 export function listProcesses(): number[] {
   try {
     return readdirSync('/proc').map(Number).filter(Number.isInteger);
   } catch {
-    // No file descriptor is free. The callers try again soon.
+    // No file descriptor is free. The callers will try again soon.
     return [];
   }
 }
 
-/** Returns a file of `/proc/<pid>`, or an empty string if the process has ended or is another user's. */
+/**
+ * Returns the content of a file in `/proc/<pid>`, or an empty string if the process has exited or is another user's.
+ */
 export function readProcess(
   pid: number,
   file: 'cmdline' | 'environ' | 'schedstat' | 'smaps_rollup' | 'stat' | 'status',
@@ -25,19 +27,19 @@ export function readProcess(
 }
 
 interface ProcessStat {
-  /** 0 if the process has ended. */
+  /** 0 if the process has exited. */
   readonly parent: number;
   readonly group: number;
   /** Resident MiB. */
   readonly memory: number;
   readonly threads: number;
-  /** Milliseconds of CPU time, including child processes that have ended. */
+  /** CPU time in milliseconds, including child processes that have exited. */
   readonly cpuTime: number;
 }
 
-/** Reads `/proc/<pid>/stat`; every number is 0 if the process has ended. See proc_pid_stat(5). */
+/** Reads `/proc/<pid>/stat`. Every number is 0 if the process has exited. See proc_pid_stat(5). */
 export function readStat(pid: number): ProcessStat {
-  // The program's name is in parentheses and may contain anything; the state follows it.
+  // The program's name is in parentheses and may contain any character. The state follows it.
   const fields = readProcess(pid, 'stat')
     .replace(/^.*\) /s, '')
     .split(' ')
@@ -52,13 +54,16 @@ export function readStat(pid: number): ProcessStat {
   };
 }
 
-/** Milliseconds for which the threads of processes have run, and for which they were ready to but had no processor. */
+/** How long the threads of processes have run, and how long they have waited for a processor, in milliseconds. */
 export interface ThreadTimes {
   readonly running: number;
   readonly waiting: number;
 }
 
-/** Returns the sums over all threads of processes, `undefined` where the kernel does not tell. See `schedstats` in proc(5). */
+/**
+ * Returns the sums over all threads of the processes, or `undefined` where the kernel does not provide them. See
+ * `schedstats` in proc(5).
+ */
 export function threadTimes(pids: readonly number[]): ThreadTimes | undefined {
   const lines = readThreads(pids, 'schedstat').map((line) => line.split(' ').map(Number));
   if (lines.length === 0) return undefined;
@@ -67,9 +72,10 @@ export function threadTimes(pids: readonly number[]): ThreadTimes | undefined {
 }
 
 /**
- * Returns a file of every thread of some processes. The server must not ask for its own children: the kernel caches directory
- * entries for listed threads, which each thread removes as it exits. If one has a low priority and loses the processor in between,
- * whoever reaps the process meanwhile waits for it in a loop. On Linux 6.18, that took the server's main thread up to 1.1 s.
+ * Returns a file of every thread of some processes. The server must not call this for its own children. The kernel
+ * caches directory entries of listed threads, and each thread removes its entry as it exits. If a thread with a low
+ * priority is preempted while it does, whoever reaps the process waits for it in a loop. On Linux 6.18, that took the
+ * server's main thread up to 1.1 s.
  */
 export function readThreads(pids: readonly number[], file: 'children' | 'schedstat' | 'stat'): string[] {
   return pids.flatMap((pid) => {
@@ -78,7 +84,7 @@ export function readThreads(pids: readonly number[], file: 'children' | 'schedst
         readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'latin1'),
       );
     } catch {
-      // The process, or one of its threads, has just ended.
+      // The process, or one of its threads, has just exited.
       return [];
     }
   });
@@ -99,7 +105,7 @@ export function listChildren(): Map<number, number[]> {
   return children;
 }
 
-/** Returns the processes and all their descendants in a list of children. */
+/** Returns the processes and all their descendants, given the children of every process. */
 export function descendants(
   roots: readonly number[],
   children: ReadonlyMap<number, readonly number[]>,
@@ -109,22 +115,19 @@ export function descendants(
   return [...tree];
 }
 
-/** New processes of a group after which a list ends, because that is more than an engine may have. */
+/** Number of new processes per group after which listing stops, because no engine may have more. */
 const MAX_NEW = 1000;
-/** Milliseconds for which a list of processes is used, and after which nothing is kept of it, because IDs are reused. */
-const LISTED = 200;
-const FORGOTTEN = 1000;
-/** The process group of each process. One that leaves its group still counts as a member. */
+/** How long a process list is reused, and when cached groups are dropped, because IDs are reused. In milliseconds. */
+const LIST_TTL = 200;
+const GROUP_TTL = 1000;
+/** The process group of each process. A process that leaves its group still counts as a member. */
 const groups = new Map<number, number>();
 let listedAt = Number.NEGATIVE_INFINITY;
 
-/**
- * Returns all processes in a process group. It is called several times a second, so it reads only processes
- * that are new.
- */
+/** Returns all processes in a process group. Called several times a second, so it reads only new processes. */
 export function groupMembers(group: number): number[] {
   listGroups();
-  // The first process may have been listed before it left the group of the server, and before its ID was its own.
+  // The first process may have been listed before it left the server's group, and before its ID was its own.
   return [...groups].filter(([pid, own]) => own === group || pid === group).map(([pid]) => pid);
 }
 
@@ -132,11 +135,11 @@ export interface GroupUsage {
   /** Resident MiB with page tables. */
   readonly memory: number;
   readonly threads: number;
-  /** Milliseconds for which the processes have run, or their main threads were ready to but had no processor. */
+  /** How long the processes have run, or their main threads have waited for a processor, in milliseconds. */
   readonly demand: number;
 }
 
-/** Returns what a process group uses. It stops counting above `max` threads. */
+/** Returns the resource usage of a process group. Stops counting above `max` threads. */
 export function groupUsage(group: number, max = Number.POSITIVE_INFINITY): GroupUsage {
   const usage = { memory: 0, threads: 0, demand: 0 };
   for (const pid of groupMembers(group)) {
@@ -150,16 +153,16 @@ export function groupUsage(group: number, max = Number.POSITIVE_INFINITY): Group
 }
 
 /**
- * Returns the milliseconds for which the main thread of a process was ready to run but had no processor. Listing its other threads
- * could make the server wait; see `readThreads`.
+ * Returns the milliseconds that the main thread of a process has waited for a processor. Other threads are left out,
+ * because listing them could block the server; see `readThreads`.
  */
 function waitingTime(pid: number): number {
   return Number(readProcess(pid, 'schedstat').split(' ')[1] ?? 0) / 1e6;
 }
 
 /**
- * Returns the MiB of a process's page tables, which do not count as resident: reading a byte of every 2 MiB of untouched memory
- * takes 4 KiB each.
+ * Returns the MiB of a process's page tables, which do not count as resident. Reading one byte in every 2 MiB of
+ * untouched memory takes 4 KiB each.
  */
 function pageTables(pid: number): number {
   return Number(/^VmPTE:\s+(\d+)/m.exec(readProcess(pid, 'status'))?.[1] ?? 0) / 1024;
@@ -167,8 +170,8 @@ function pageTables(pid: number): number {
 
 function listGroups(): void {
   const now = performance.now();
-  if (now - listedAt < LISTED) return;
-  if (now - listedAt > FORGOTTEN) groups.clear();
+  if (now - listedAt < LIST_TTL) return;
+  if (now - listedAt > GROUP_TTL) groups.clear();
   listedAt = now;
   const pids = new Set(listProcesses());
   for (const pid of groups.keys()) if (!pids.has(pid)) groups.delete(pid);
@@ -176,19 +179,19 @@ function listGroups(): void {
   for (const pid of pids) {
     if (groups.has(pid)) continue;
     const { group } = readStat(pid);
-    // It has ended; a new one could get its ID.
+    // The process has exited, and a new one could get its ID.
     if (group === 0) continue;
     groups.set(pid, group);
     const count = (added.get(group) ?? 0) + 1;
     added.set(group, count);
-    // An engine that starts processes without end would start more than can be read in the meantime.
+    // An engine that never stops starting processes would start more than can be read in the meantime.
     if (count > MAX_NEW) return;
   }
 }
 
 /**
- * Returns the MiB that processes use themselves: anonymous and shared memory, each page counted once, without
- * mapped files.
+ * Returns the MiB that only these processes use: anonymous and shared memory, each page counted once, without mapped
+ * files.
  */
 export function ownMemory(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {

@@ -3,15 +3,15 @@ import { constants } from 'node:fs';
 import { chmod, open, opendir, rename, rm } from 'node:fs/promises';
 
 const OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 } as const;
-/** A directory itself, without permission to read it. */
+/** Opens a directory as a path handle (O_PATH), which needs no read permission. */
 const DIRECTORY = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Why the directory of an engine cannot be deleted: modes of its directories, and paths that are too long. */
+/** Errors caused by directory modes or overlong paths, which `flatten` removes. */
 const OBSTACLES = ['EACCES', 'EPERM', 'ENAMETOOLONG'];
 
 /**
- * Deletes a directory that an engine has written to, even if it contains directories that their owner may not
- * list or change, or that are nested too deeply for a path. A process that was just killed may still be
- * writing, so the removal is retried.
+ * Deletes a directory that an engine has written to, even if it contains directories that their owner may not list or
+ * change, or that are nested too deeply for a path. Retries, because a process that was just killed may still be
+ * writing.
  */
 export async function removeTree(directory: string): Promise<void> {
   try {
@@ -23,7 +23,10 @@ export async function removeTree(directory: string): Promise<void> {
   }
 }
 
-/** Lets the owner list and change all directories, and moves them to the top. An engine could replace them by links meanwhile. */
+/**
+ * Lets the owner list and change all directories, and moves them to the top level. An engine could replace them with
+ * links meanwhile.
+ */
 async function flatten(directory: string): Promise<void> {
   await withOpened(directory, async (root) => {
     const prefix = randomUUID();
@@ -33,7 +36,7 @@ async function flatten(directory: string): Promise<void> {
       await withOpened(`${root}/${next}`, async (parent) => {
         for (const name of await directoriesIn(parent)) {
           const top = `${prefix}-${moved++}`;
-          // A directory that its owner may not change cannot be moved.
+          // A directory cannot be moved unless its owner may change it.
           await withOpened(`${parent}/${name}`, async () => {});
           await rename(`${parent}/${name}`, `${root}/${top}`);
           pending.push(top);
@@ -58,7 +61,7 @@ async function withOpened(directory: string, work: (path: string) => Promise<voi
     await chmod(path, 0o700);
     await work(path);
   } catch {
-    // The removal fails with the same reason.
+    // The removal will fail for the same reason.
   } finally {
     await handle.close();
   }

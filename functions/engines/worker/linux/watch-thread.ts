@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { type Examination, examine, type GroupState } from './examine.ts';
 
-/** Milliseconds. */
+/** Delay in milliseconds before the group is killed, in which the result can arrive. */
 const HEAD_START = 10;
 
 parentPort!.on('message', ({ id, request }: { id: number; request: Examination }) => {
@@ -12,7 +12,8 @@ parentPort!.on('message', ({ id, request }: { id: number; request: Examination }
 function examineAndKill(examination: Examination): GroupState {
   const state = examine(examination);
   const { group, maxThreads } = examination;
-  // Here, because the main thread may be too late. The result comes first, or the exit would count as a crash.
+  // Kills in this thread, because the main thread may be too late. The result is sent first, or the exit would count
+  // as a crash.
   if (state.threads > maxThreads) setTimeout(kill, HEAD_START, group);
   return state;
 }
@@ -21,6 +22,6 @@ function kill(group: number): void {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The group has exited.
   }
 }

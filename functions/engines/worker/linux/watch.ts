@@ -10,8 +10,8 @@ const EVERYTHING: GroupState = {
 };
 
 /**
- * Finds what the processes of a group use, and kills them if they have more than `maxThreads`. In a thread, because a
- * compromised engine can start thousands of processes before it is noticed.
+ * Measures what the processes of a group use, and kills them if they have more than `maxThreads`. Runs in a thread,
+ * because a compromised engine can start thousands of processes before it is noticed.
  */
 export const watchGroup = inThread<Examination, GroupState>(
   fileURLToPath(new URL('./watch-thread.ts', import.meta.url)),

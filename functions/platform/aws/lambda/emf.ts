@@ -33,7 +33,7 @@ export function metricFacts(namespace: string, ...sets: readonly MetricSet[]): R
   };
 }
 
-/** Adds metrics to the router's line about each call: calls by tool and code, and their duration. */
+/** Adds metrics to the router's log line about each call: calls by tool and code, and their duration. */
 export function withCallMetrics(log: Log, namespace: string): Log {
   return (event, facts = {}, level) => {
     if (event !== 'call') return log(event, facts, level);
@@ -44,16 +44,17 @@ export function withCallMetrics(log: Log, namespace: string): Log {
     ] as const;
     const metrics = metricFacts(
       namespace,
-      // By tool only where the dashboard shows it, because each combination is billed as a metric of its own.
+      // The tool is a dimension only where the dashboard shows it, because each combination is billed as a separate
+      // metric.
       { dimensions: [hasTool && facts.code === 'OK' ? ['tool', 'code'] : ['code']], metrics: calls },
-      // Only calls that reached a tool. The others would distort the duration of conversions.
+      // Counts only calls that reached a tool, because others would distort the duration of conversions.
       ...(hasTool ? [{ dimensions: [[], ['tool']], metrics: durations }] : []),
     );
     log(event, { ...facts, ...metrics }, level);
   };
 }
 
-/** Logs metrics of each conversion of a tool's function, its first one as a cold start. */
+/** Logs metrics of each conversion in a tool's function. The first one counts as a cold start. */
 export function conversionMetrics(log: Log, namespace: string): ConversionObserver {
   let isCold = true;
   return {
@@ -71,8 +72,8 @@ export function conversionMetrics(log: Log, namespace: string): ConversionObserv
 }
 
 /**
- * Counts failures of the key table. Wraps every method of `store`. Those that the SDK has repeated in vain become `OVERLOADED`,
- * because a later call may succeed; others are passed on.
+ * Counts failures of the key table by wrapping every method of `store`. Errors that persist after the SDK's retries
+ * become `OVERLOADED`, because a later call may succeed. Others are passed on.
  */
 export function watchErrors<Store extends object>(store: Store, log: Log, namespace: string): Store {
   return new Proxy(store, {
@@ -96,7 +97,7 @@ export function watchErrors<Store extends object>(store: Store, log: Log, namesp
   });
 }
 
-/** Whether DynamoDB was too slow, too busy, broken or not to be reached. */
+/** Whether DynamoDB was too slow, too busy, broken or unreachable. */
 function isTemporary(thrown: unknown): boolean {
   const error = thrown as Parameters<typeof isTransientError>[0];
   return isTransientError(error) || isThrottlingError(error);
@@ -108,8 +109,9 @@ function unanswered(cause: unknown): ConversionError {
 }
 
 /**
- * MiB in use in this execution environment, including engines. 0 if the kernel does not report it. On Lambda `/proc/meminfo`
- * describes the function's own virtual machine. Elsewhere, as in the Lambda emulator, it describes the whole machine.
+ * Returns the MiB in use in this execution environment, including engines, or 0 if the kernel does not report it. On
+ * Lambda `/proc/meminfo` describes the function's own virtual machine. Elsewhere, as in the Lambda emulator, it
+ * describes the whole machine.
  */
 function usedMemory(): number {
   try {

@@ -5,25 +5,25 @@ import { zstdDecompress } from 'node:zlib';
 
 const inflate = promisify(zstdDecompress);
 
-/** Lists the files of a layer that are stored as `<file>.zst`; absent if there are none. */
+/** Name of the list of a layer's files that are stored as `<file>.zst`. Absent if there are none. */
 export const COMPRESSED = 'compressed.json';
 
 /** Files of a layer that are stored as `<path>.zst`. */
 export interface CompressedFiles {
-  /** Needed before an engine can start. */
+  /** Files that an engine needs to start. */
   readonly first: readonly CompressedFile[];
-  /** Needed before the first conversion. */
+  /** Files that the first conversion needs. */
   readonly later: readonly CompressedFile[];
 }
 
 export interface CompressedFile {
   readonly path: string;
   readonly mode: number;
-  /** Inflated. */
+  /** Inflated size in bytes. */
   readonly bytes: number;
 }
 
-/** Folder of all layers, complete enough for engines to start; `whole` resolves when every file is there. */
+/** Folder of all layers, complete enough for engines to start. `whole` resolves when every file is there. */
 export interface InflatedLayers {
   readonly layers: string;
   readonly whole: Promise<void>;
@@ -60,7 +60,7 @@ async function inflateLayer(layer: string, into: string): Promise<() => Promise<
   };
 }
 
-/** Links a folder's entries; a folder with compressed files in it becomes a real folder. */
+/** Links a folder's entries. A folder with compressed files in it becomes a real folder. */
 async function link(
   layer: string,
   into: string,
@@ -79,7 +79,8 @@ async function link(
 }
 
 async function inflateFile(from: string, to: string, { mode, bytes }: CompressedFile): Promise<void> {
-  // Large enough for one chunk: joining chunks of the default 16 KiB takes longer than inflating them.
+  // Makes the chunk large enough for the whole file: joining chunks of the default 16 KiB takes longer than
+  // inflating.
   const content = await inflate(await readFile(from), { chunkSize: bytes + 64 });
   const incomplete = `${to}.${process.pid}`;
   await writeFile(incomplete, content, { mode });

@@ -4,12 +4,17 @@ import { withAnySignal } from '../../../shared/timeout.ts';
 
 /** Minimum and maximum milliseconds between two memory checks. */
 const [SHORTEST, LONGEST] = [20, 250];
-/** MiB that a page's script can allocate in a millisecond. The less memory is left, the sooner the next check. */
+/**
+ * Maximum MiB that a page's script can allocate per millisecond. The less memory is left, the sooner the next check.
+ */
 const FASTEST = 4;
-/** Share of the function's memory at which a conversion fails. At 100 %, Lambda would kill the whole environment. */
+/**
+ * Fraction of the function's memory above which a conversion fails. At 100 %, Lambda would kill the whole
+ * environment.
+ */
 const SHARE = 0.9;
 
-/** Runs work with a signal that also aborts when this process and its descendants use too much of `limit` MiB. */
+/** Runs work with a signal that also aborts when this process and its descendants approach `limit` MiB. */
 export async function withMemoryGuard<Value>(
   limit: number,
   signal: AbortSignal,
@@ -30,8 +35,8 @@ export async function withMemoryGuard<Value>(
 }
 
 /**
- * Returns the MiB in use. Resident memory counts shared pages once per process, but is cheap to read: it is
- * returned while it is far below the limit.
+ * Returns the MiB in use. Resident memory is cheap to read but counts shared pages once per process, so it is
+ * returned only while it is far below the limit.
  */
 function usedMemory(limit: number): number {
   const pids = processTree(process.pid);

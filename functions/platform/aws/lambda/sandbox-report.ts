@@ -5,12 +5,12 @@ import type { SandboxMode } from '../../../shared/settings/sandbox.ts';
 import type { Tool } from '../../../shared/tool.ts';
 import { metricFacts } from './emf.ts';
 
-/** Which parts of the sandbox protect the engines of a function. */
+/** The parts of the sandbox that protect the engines of a function. */
 export type SandboxState = 'full' | 'files open' | 'none';
 
 /**
- * Finds out what this kernel provides of the engines' sandbox. Logs it once, and counts it in a metric if it is incomplete.
- * Returns the fields that every later log line has about it.
+ * Detects which parts of the engines' sandbox this kernel provides. Logs them once, and counts a metric if some are
+ * missing. Returns fields about them for all later log lines.
  * @throws Error if the operator requires a system call filter and the kernel does not allow one.
  */
 export function reportSandbox(
@@ -20,7 +20,7 @@ export function reportSandbox(
   mode: SandboxMode,
   namespace: string,
 ): () => Readonly<Record<string, unknown>> {
-  // Chromium has its own sandbox, and detects what the kernel allows.
+  // Chromium has its own sandbox, and detects which features the kernel allows.
   if (!sizing.layers.includes('sandbox')) return browserState;
   const gaps = findSandboxGaps(layers);
   const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';
@@ -34,7 +34,7 @@ export function reportSandbox(
   return () => ({ sandbox: state });
 }
 
-/** Chromium's processes, and whether its sandbox is active. */
+/** Returns whether Chromium's sandbox is active, from the command lines of its processes. */
 function browserState(): Readonly<Record<string, unknown>> {
   // Chromium joins the arguments of its child processes with spaces.
   const commands = listProcesses().map((pid) => readProcess(pid, 'cmdline'));
@@ -45,8 +45,8 @@ function browserState(): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Logs a count that CloudWatch turns into a metric of the tool (Embedded Metric Format): no extra call and no permission is
- * needed for it.
+ * Logs a count that CloudWatch turns into a metric of the tool (Embedded Metric Format), which needs no extra call
+ * and no permission.
  */
 function logMetric(log: Log, namespace: string, name: string, tool: string): void {
   const metrics = [{ name, unit: 'Count', value: 1 }] as const;

@@ -24,13 +24,13 @@ import { warmEngine } from './warm.ts';
 /** The part of Lambda's context that a tool reads. */
 interface Context {
   getRemainingTimeInMillis(): number;
-  /** Ends in the version or alias that the caller named. */
+  /** Ends with the version or alias that the caller named. */
   readonly invokedFunctionArn: string;
   /** Set for functions with tenant isolation. */
   readonly tenantId?: string;
 }
 
-/** Checks whether the engine works, without a conversion. */
+/** A request to check whether the engine works, without a conversion. */
 interface HealthCheck {
   readonly health: true;
 }
@@ -42,18 +42,21 @@ type ToolHandler = (
 ) => Promise<InvocationResult | ToolResult | { readonly status: EngineStatus }>;
 
 /**
- * Milliseconds after the start of the process for which Lambda's init phase is used. After 10 s Lambda would kill the process
- * and start it again, at the caller's cost.
+ * Maximum milliseconds since the start of the process that Lambda's init phase is used. After 10 s Lambda would kill
+ * the process and start it again, at the caller's cost.
  */
 const INIT_TIME = 8000;
-/** Milliseconds that a preparation or a health check waits for the engine. */
+/** Maximum milliseconds that a preparation or a health check waits for the engine. */
 const WARM_TIME = 5000;
-/** Milliseconds before Lambda's own timeout at which a conversion is given up, so that the caller gets a response. */
+/**
+ * Time before Lambda's own timeout at which a conversion is aborted, in milliseconds, so that the caller gets a
+ * response.
+ */
 const RESERVE = 5000;
 
 /**
- * Creates the Lambda handler of a tool. Before the first event, it inflates what the engine needs and starts the engine. If that
- * takes longer than the init phase, the first event waits for the rest.
+ * Creates the Lambda handler of a tool. Before the first event, it inflates the files that the engine needs and
+ * starts the engine. If that takes longer than the init phase, the first event waits for the rest.
  */
 export async function createToolHandler<T extends Tool>(
   tool: T,
@@ -79,7 +82,7 @@ async function prepare<T extends Tool>(
   // Not next to the layers, because engines may write here.
   const temporary = '/tmp/conversions';
   await mkdir(temporary, { recursive: true, mode: 0o700 });
-  // No exceptions: on Lambda, no setting can make another address reachable.
+  // No exceptions: on Lambda, no setting can make a private IP address reachable.
   const environment = readEnvironment<ToolEnvironment>();
   const { sandbox, metricsNamespace: metrics } = environment;
   const egress = createEgress({ ownHosts: environment.ownHosts });
@@ -118,7 +121,7 @@ async function prepare<T extends Tool>(
   const direct = { tool, handle, egress, limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits } };
   return async (event, context) => {
     if (isHealthCheck(event)) {
-      // In an environment that only serves health checks, no conversion would restart the engine.
+      // Without this, a failed engine would stay down in an environment that serves only health checks.
       if (state.status === 'down' || state.status === 'starting') await warm();
       return { status: state.status };
     }
@@ -130,8 +133,8 @@ async function prepare<T extends Tool>(
 }
 
 /**
- * Whether the caller named a numeric version, which only the router may invoke. Everyone else invokes the alias, with public events:
- * a state machine that passes on its users' JSON must not give them the router's rights.
+ * Whether the caller named a numeric version, which only the router may invoke. Everyone else invokes the alias, with
+ * public events. So a state machine that passes on its users' JSON does not give them the router's rights.
  */
 function isFromRouter({ invokedFunctionArn }: Context): boolean {
   return /:function:[^:]+:\d+$/.test(invokedFunctionArn);

@@ -14,7 +14,7 @@ import { BUDGETS } from '../../../shared/source/request.ts';
 import { untilAborted, withTimeout } from '../../../shared/timeout.ts';
 import type { Download, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
 
-/** Settings of a process that downloads. They are visible to every user of the machine. */
+/** Settings of a download process. Every user of the machine can see them. */
 export interface DownloaderSettings
   extends Pick<EngineDependencies, 'layers' | 'code' | 'launcher' | 'size' | 'sandbox'> {
   /** See `EgressRules`. */
@@ -37,7 +37,7 @@ export interface ValidatorsRequest {
 interface Dependencies {
   /** Folder for the private directories of the processes. */
   readonly temporary: string;
-  /** Command that precedes that of a process; see `launcherIn`. */
+  /** Command that starts the processes; see `launcherIn`. */
   readonly launcher?: readonly string[] | undefined;
   /** Maximum number of processes. */
   readonly max: number;
@@ -54,25 +54,24 @@ interface Downloader {
 }
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
-/** MiB. A download keeps less than 1 MiB in memory, and none of it in the heap for long. */
+/** Maximum MiB of the heap. A download keeps less than 1 MiB in memory, and none of it in the heap for long. */
 const MAX_HEAP = 64;
 const MAX_MEMORY = 300;
-/** The next process may have been killed at the same time, which is not known yet. */
+/** Attempts per download: the process it is retried in may be dying, too. */
 const MAX_ATTEMPTS = 3;
-/** Processes that are kept without downloads: one that has run some, and one for the next account. */
+/** Idle processes to keep: a used one, and one for the next account. */
 const KEPT = 2;
-/** Milliseconds. */
+/** Interval between two checks, and maximum idle time of a process, in milliseconds. */
 const CHECK_INTERVAL = 5000;
 const IDLE_TIME = 60_000;
-/** Milliseconds in which a process must answer after the time for a download is over, or it was cancelled. */
+/** Timeout for a process to respond after the timeout or cancellation of a download, in milliseconds. */
 const ANSWER_TIME = 5000;
-/** Where certificates of private authorities come from, and other settings of Node. */
+/** Environment variables for private CAs and Node options, passed through. */
 const TLS_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_OPTIONS'];
 
 /**
- * Downloads in processes of their own. Whatever a name server or the server of a source makes expensive, such as the
- * certificates of a TLS handshake, then delays neither the process that accepts requests nor another account: a process
- * downloads for one account at a time, unless there are more accounts than processes.
+ * Runs downloads in separate processes, so that expensive DNS or TLS handshakes never block the main process or
+ * another account. A process downloads for one account at a time, unless there are more accounts than processes.
  */
 export class Downloaders {
   readonly #start: (reason: 'spare' | 'demand') => Downloader;
@@ -87,10 +86,10 @@ export class Downloaders {
       command: process.execPath,
       args: [`--max-old-space-size=${MAX_HEAP}`, SCRIPT, JSON.stringify(settings)],
       environment: {
-        ...nodeEnvironment(),
-        ...tlsEnvironment(),
         // A call whose process was killed waits for a new one, which starts in less than half the time with the code compiled.
         NODE_COMPILE_CACHE: join(dependencies.temporary, 'compile-cache'),
+        ...nodeEnvironment(),
+        ...tlsEnvironment(),
       },
     };
     this.#start = (reason) => {
@@ -105,13 +104,13 @@ export class Downloaders {
     this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL).unref();
   }
 
-  /** Starts the processes that are kept, and waits until the first is ready. */
+  /** Starts the idle processes to keep, and waits until the first is ready. */
   async warm(): Promise<void> {
     const [first] = Array.from({ length: KEPT }, () => this.#start('spare'));
     await first!.worker.ready;
   }
 
-  /** Downloads a source; see `downloadSource`. A download during which the process exits is repeated. */
+  /** Downloads a source; see `downloadSource`. If the process exits, the download is retried. */
   readonly download: Download = async (url, { directory, limits, signal, account }) => {
     const args: DownloadRequest = { url, account, sourceBytes: limits.sourceBytes };
     const work: Work = { operation: 'download', arguments: args, outputs: ['source'] };
@@ -119,7 +118,7 @@ export class Downloaders {
     return { ...(found as Omit<SourceFile, 'path'>), path: join(directory, 'source') };
   };
 
-  /** Asks for the validators of a source; see `createReadValidators`. */
+  /** Requests the validators of a source; see `createReadValidators`. */
   readonly validators: ReadValidators = async (url, { signal, account }) => {
     const args: ValidatorsRequest = { url, account };
     const work: Work = { operation: 'validators', arguments: args, outputs: [] };
@@ -143,7 +142,7 @@ export class Downloaders {
     }
   }
 
-  /** Ends all processes and their downloads. */
+  /** Kills all processes and their downloads. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
@@ -173,7 +172,7 @@ export class Downloaders {
       stop.addEventListener('abort', () => setTimeout(killLate, ANSWER_TIME).unref(), { once: true });
       return untilAborted(stop, answer);
     };
-    // The process ends the download itself, unless it hangs.
+    // The process itself times out the download, unless it hangs.
     return withTimeout(BUDGETS.whole + ANSWER_TIME, signal, download, () => downloadTimeout(BUDGETS.whole));
   }
 
@@ -191,13 +190,13 @@ export class Downloaders {
     running.set(account, (running.get(account) ?? 0) + 1);
     if (this.#needsSpare()) {
       const start = inTurn(() => (this.#needsSpare() ? this.#start('spare').worker : undefined));
-      // The next download tries again.
+      // The next download will retry.
       start.catch(() => {});
     }
     return downloader;
   }
 
-  /** Whether the next account would have to wait for a process to start, and there may be another one. */
+  /** Whether the next account would have to wait for a process to start, and another process is allowed. */
   #needsSpare(): boolean {
     const usable = [...this.#downloaders].filter(({ worker }) => worker.usable);
     const isIdle = usable.some(({ running }) => running.size === 0);
@@ -212,7 +211,7 @@ export class Downloaders {
     downloader.idleSince = performance.now();
   }
 
-  /** Ends processes that are not needed any more, or take too much memory. */
+  /** Kills processes that are no longer needed or take too much memory. */
   #check(): void {
     const now = performance.now();
     let idle = 0;

@@ -15,7 +15,7 @@ const decoder = createDecoder({ ...workers, temporary: process.cwd() });
 const download = createDownload(egress, decoder.decode);
 const readValidators = createReadValidators(egress);
 
-// This process is killed, so it cannot write the cache as it exits.
+// This process gets killed, so it cannot write the cache on exit.
 setImmediate(flushCompileCache);
 await serveConcurrently<{ download: DownloadRequest; validators: ValidatorsRequest }>({
   download: async ({ url, account, sourceBytes }, { directory, signal }) => {

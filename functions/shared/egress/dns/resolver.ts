@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { readSystemNames, type SystemNames } from './system-files.ts';
 
 export interface ResolverOptions {
-  /** DNS servers as `address` or `address:port`. If empty, those in /etc/resolv.conf. */
+  /** DNS servers as `address` or `address:port`. Defaults to those in /etc/resolv.conf. */
   readonly servers?: readonly string[];
   /** Reads /etc/hosts and /etc/resolv.conf. Tests replace it. */
   readonly readNames?: () => Promise<SystemNames>;
@@ -14,18 +14,18 @@ export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly st
 /** Timeout of a query in milliseconds. Each query is tried twice. */
 const QUERY_TIME = 1200;
 /**
- * Milliseconds that one address family waits for the other (RFC 8305, section 3). A slow AAAA response must
- * not block IPv4.
+ * How long one address family waits for the other, in milliseconds (RFC 8305, section 3), because a slow AAAA
+ * response must not block IPv4.
  */
 const OTHER_FAMILY_TIME = 300;
 /** Milliseconds until the system files are read again. */
 const RELOAD_TIME = 5000;
 
 /**
- * Creates a resolver that asks DNS through c-ares. `dns.lookup` runs on libuv's thread pool and cannot be cancelled, so a
- * silent name server would block file access of every other conversion.
- * As with getaddrinfo, /etc/hosts wins, `localhost` is loopback, and names without a dot get the search domains. Other
- * sources of nsswitch.conf (mDNS, NIS, LDAP) are not consulted.
+ * Creates a resolver that queries DNS through c-ares. `dns.lookup` runs on libuv's thread pool and cannot be
+ * cancelled, so a silent name server would block the file access of all other conversions. As with getaddrinfo,
+ * /etc/hosts takes precedence, `localhost` is loopback, and names without a dot get the search domains. Other sources
+ * in nsswitch.conf (mDNS, NIS, LDAP) are not queried.
  */
 export function createResolver({ servers = [], readNames = readSystemNames }: ResolverOptions = {}): Resolve {
   let loaded: Promise<SystemNames> | undefined;
@@ -43,10 +43,11 @@ export function createResolver({ servers = [], readNames = readSystemNames }: Re
     const { hosts, search } = await systemNames();
     const known = hosts.get(name);
     if (known) return known;
-    // Never sent to a DNS server (RFC 6761).
+    // These names are never sent to a DNS server (RFC 6761).
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1'];
 
-    // A new resolver for each lookup, because `cancel` ends all queries of a resolver. It also rereads /etc/resolv.conf.
+    // Each lookup has its own resolver, because `cancel` ends all queries of a resolver. This also rereads
+    // /etc/resolv.conf.
     const resolver = new Resolver({ timeout: QUERY_TIME, tries: 2 });
     if (servers.length > 0) resolver.setServers(servers);
     const cancel = () => resolver.cancel();
@@ -77,7 +78,7 @@ async function queryFirst(resolver: Resolver, names: readonly string[]): Promise
   throw failure;
 }
 
-/** Queries both address families, and throws only if neither has an address. */
+/** Queries both address families. Throws only if neither has an IP address. */
 async function queryBoth(resolver: Resolver, name: string): Promise<readonly string[]> {
   const found: string[] = [];
   const queries = [resolver.resolve4(name), resolver.resolve6(name)].map((query) =>
@@ -85,7 +86,7 @@ async function queryBoth(resolver: Resolver, name: string): Promise<readonly str
       found.push(...addresses);
     }),
   );
-  // Rejects if both fail. If the slower one rejects later, that is not an unhandled rejection.
+  // Rejects if both fail. A later rejection of the slower one must not be unhandled.
   const settled = Promise.allSettled(queries);
   await Promise.any(queries).catch((error: AggregateError) => {
     throw error.errors[0];

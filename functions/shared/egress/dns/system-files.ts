@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** Host names and search domains that are configured on this machine. */
+/** Host names and search domains configured on this machine. */
 export interface SystemNames {
   /** IP addresses by host name, from /etc/hosts. */
   readonly hosts: ReadonlyMap<string, readonly string[]>;
@@ -39,7 +39,7 @@ function parseHosts(lines: readonly (readonly string[])[]): Map<string, string[]
   return hosts;
 }
 
-/** The last `search` or `domain` line counts (resolv.conf(5)). */
+/** Returns the domains of the last `search` or `domain` line, which is the one that counts (resolv.conf(5)). */
 function parseSearch(lines: readonly (readonly string[])[]): string[] {
   const last = lines.findLast(([keyword]) => keyword === 'search' || keyword === 'domain') ?? [];
   return last.slice(1).map((domain) => domain.toLowerCase().replace(/\.$/, ''));

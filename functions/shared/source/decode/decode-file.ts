@@ -12,7 +12,7 @@ import { ConversionError, sourceTooLarge } from '../../errors.ts';
 
 export interface DecodeRequest {
   readonly path: string;
-  /** Where the decoded file goes; it must not exist yet. */
+  /** Path of the decoded file, which must not exist yet. */
   readonly target: string;
   /** Names of content codings in the order in which they were applied. */
   readonly encodings: readonly string[];
@@ -31,13 +31,13 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
 };
 
-/** Returns whether a source that was sent with these content codings can be read: at most two, all known. */
+/** Whether a source with these content codings can be read: at most two, all known. */
 export function canDecode(encodings: readonly string[]): boolean {
   return encodings.length <= 2 && encodings.every((encoding) => Object.hasOwn(DECODERS, encoding));
 }
 
 /**
- * Undoes the content codings of a file, the last one first, and returns its decoded bytes.
+ * Decodes the content codings of a file, the last one first, and returns the size of the decoded file.
  * @throws ConversionError `SOURCE_TOO_LARGE`, `CORRUPT_SOURCE`
  */
 export async function decodeFile({ path, target, encodings, limit }: DecodeRequest): Promise<number> {

@@ -15,8 +15,8 @@ export interface Decoder {
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /**
- * Decodes sources in sandboxed workers, because a few bytes of compressed data can need much time and memory. Sources are
- * requested without compression, so the workers only start when a server compresses anyway.
+ * Decodes sources in sandboxed workers, because a few bytes of compressed data can take a lot of time and memory.
+ * Sources are requested without compression, so the workers start only when a server compresses anyway.
  */
 export function createDecoder(dependencies: ScriptDependencies): Decoder {
   const limits = { heap: 64, requests: 500, memory: 150, maxMemory: 400 };

@@ -5,26 +5,26 @@ import { networkOf } from '../../../../functions/shared/egress/network.ts';
 /** The connections of a server. When there are too many, a new one replaces the least important one. */
 export interface Connections {
   readonly count: number;
-  /** Marks a request's connection as a download of a result, which may be interrupted to make room. */
+  /** Marks a request's connection as a download of a result, which may be closed to make room. */
   markDownload(request: IncomingMessage): void;
   /** Closes connections without a request. */
   closeIdle(): void;
 }
 
-/** Maximum number of requests on a connection that wait for a response: more than browsers and proxies send. */
+/** Maximum number of requests on a connection that wait for a response. Browsers and proxies send fewer. */
 const MAX_PIPELINED = 2;
 
 /**
- * Keeps at most `max` connections. For a new one it closes the one that has been idle longest, of the network with the most idle
- * ones, or else the oldest download; if all others wait for conversions, it closes the new one. So a caller who opens
- * connections and leaves them idle can neither keep others out nor end theirs. It also closes a connection with too many
- * requests in progress: each could keep a file open.
+ * Keeps at most `max` connections. To make room for a new one, it closes the connection that has been idle longest in
+ * the network with the most idle ones, or else the oldest download. If all others wait for conversions, it closes the
+ * new one. So a caller with many idle connections can neither keep others out nor disconnect them. It also closes
+ * connections with too many requests in progress, because each request could keep a file open.
  */
 export function boundConnections(server: Server, max: number): Connections {
   const open = new Set<Socket>();
-  /** By network, in the order in which they became idle. */
+  /** Idle connections by network, in the order in which they became idle. */
   const idle = new Map<string, Set<Socket>>();
-  /** In the order in which they started. */
+  /** Connections with downloads, in the order in which they started. */
   const downloads = new Set<Socket>();
   const inProgress = new WeakMap<Socket, number>();
   const networks = new WeakMap<Socket, string>();
@@ -47,7 +47,7 @@ export function boundConnections(server: Server, max: number): Connections {
     downloads.delete(socket);
   }
 
-  /** Returns the connection that has been idle longest in the network with the most of them. */
+  /** Returns the connection that has been idle longest in the network with the most idle connections. */
   function leastImportant(): Socket | undefined {
     let most: Set<Socket> | undefined;
     for (const sockets of idle.values()) if (sockets.size > (most?.size ?? 0)) most = sockets;
@@ -55,7 +55,7 @@ export function boundConnections(server: Server, max: number): Connections {
   }
 
   server.on('connection', (socket: Socket) => {
-    // Known as long as the connection is open.
+    // The remote IP address is known only as long as the connection is open.
     networks.set(socket, networkOf(socket.remoteAddress ?? ''));
     const isFull = open.size >= max;
     const evicted = isFull && (leastImportant() ?? downloads.values().next().value ?? socket);

@@ -26,10 +26,12 @@ export function readSignedUrl(url: URL): SignedUrl | undefined {
   }
 }
 
-/** Milliseconds without progress. */
+/** Timeout for a download without progress, in milliseconds. */
 const STALL_TIME = 30_000;
 
-/** Policy of a result that is opened as a page: it has an origin of its own, and can neither run a script nor load anything. */
+/**
+ * Policy of a result that is opened as a page. It has its own origin, and can neither run scripts nor load anything.
+ */
 const SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
 const REFUSALS = {
@@ -48,7 +50,7 @@ export async function serveFile(
   const opened = await storage.open(signed);
   if (opened.status !== 200) return refuse(response, opened.status);
 
-  // A client that stops reading is disconnected.
+  // Disconnects a client that stops reading.
   response.setTimeout(STALL_TIME, () => response.destroy());
   const { path } = opened;
   const name = basename(signed.objectKey);
@@ -57,7 +59,7 @@ export async function serveFile(
   response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Disposition', createDisposition(name, { type: dispositionOf(contentType) }));
   response.setHeader('X-Content-Type-Options', 'nosniff');
-  // Browsers show no PDF in a sandbox, and run no script of one with access to this origin.
+  // Browsers do not show a PDF in a sandbox, and do not give scripts in PDFs access to this origin.
   if (contentType !== FORMATS.pdf.contentType) response.setHeader('Content-Security-Policy', SANDBOX);
   response.setHeader('Access-Control-Allow-Origin', '*');
   send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })
@@ -70,7 +72,10 @@ interface SendError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An unsatisfiable range is the client's mistake. Any other error occurs after the headers were sent. */
+/**
+ * Replies to an unsatisfiable range, which is the client's mistake. Any other error occurs after the headers were
+ * sent.
+ */
 function refuseRange(response: ServerResponse, { status, headers }: SendError): void {
   if (status === 404) {
     refuse(response, 404);
@@ -86,7 +91,7 @@ function refuseRange(response: ServerResponse, { status, headers }: SendError): 
 }
 
 function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {
-  // The headers of a result that may be cached can be set already.
+  // Replaces the headers of a cacheable result, which may already be set.
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' };
   response.writeHead(status, headers);
   response.end(REFUSALS[status]);

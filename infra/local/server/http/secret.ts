@@ -9,12 +9,12 @@ export function readSecret(file: string): Buffer {
   const stored = readWhole(file);
   if (stored) return stored;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // An incomplete file is what a full disk leaves. Whoever knows its content could sign URLs.
+  // A full disk can leave an incomplete file, whose content could be guessed to sign URLs.
   rmSync(file, { force: true });
   const part = `${file}.${process.pid}`;
   try {
     writeFileSync(part, randomBytes(BYTES), { mode: 0o600 });
-    // Unlike a renamed file, a link does not replace the secret of another server that starts at the same moment.
+    // Unlike renaming, linking does not replace the secret of another server that starts at the same moment.
     linkSync(part, file);
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;

@@ -19,7 +19,7 @@ export interface Dependencies {
   /** Handles a request for a conversion. `base` is the origin that the caller used. */
   readonly route: (request: HttpRequest, base: string, signal: AbortSignal) => Promise<HttpReply>;
   readonly storage: DiskStorage;
-  /** Pages for people. Without them, the URLs in the response to a missing key lead to `texts`. */
+  /** The site. Without it, the URLs in the response to a missing key lead to `texts`. */
   readonly site?: Site | undefined;
   /** Plain text pages by path. */
   readonly texts: ReadonlyMap<string, string>;
@@ -28,15 +28,18 @@ export interface Dependencies {
   readonly log: Log;
 }
 
-/** A query may contain a URL of 8000 characters, each encoded as `%XX`. */
+/** Maximum bytes of headers. A query may contain a URL of 8000 characters, each encoded as `%XX`. */
 const HEADER_BYTES = 64 * 1024;
 const HEADERS = 100;
-/** Milliseconds in which a client must have sent the headers of its request. The router limits the time of bodies. */
+/** Timeout in milliseconds for the headers of a request. The router limits the time of bodies. */
 const HEADERS_TIME = 15_000;
-/** Milliseconds for which a body is received and ignored after the reply, so that a client that is still sending reads it. */
+/**
+ * How long a body is received and ignored after the reply, in milliseconds, so that a client that is still sending
+ * gets to read the reply.
+ */
 const IGNORE_TIME = 5000;
 const KEEP_ALIVE_TIME = 65_000;
-/** Bodies that are ignored at the same time. One read of tiny chunks takes the main thread 6 ms. */
+/** Limits how many bodies are ignored at once, because one read of tiny chunks blocks the main thread for 6 ms. */
 const ignoring = createFairQueue({ total: 16, perAccount: 4 });
 
 /** Returns the HTTP server for one machine, which serves conversions, results and text pages. */
@@ -54,16 +57,16 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
   /** The last request of each connection. */
   const last = new WeakMap<Duplex, Exchange>();
   server.on('clientError', (error, socket) => refuseInTurn(error, socket, last.get(socket)));
-  // Node would answer 417 by itself, and discard the body without any limit.
+  // By default, Node responds with 417 and discards the body without any limit.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // Its connection is already closed.
     if (request.socket.destroyed) return;
     last.set(request.socket, { request, response });
-    // Otherwise Node discards what is left of the body by itself, without any limit.
+    // Prevents Node from discarding the rest of the body without any limit.
     request.read(0);
     const isLast = !response.shouldKeepAlive;
-    // Node would close the connection before its client has read the reply, whose headers now say that it stays open.
+    // Node would close the connection before the client has read the reply. The headers now say that it stays open.
     if (hasBody(request)) response.shouldKeepAlive = true;
     response.once('finish', () => ignoreRest(request, isLast));
     answer(request, response, dependencies, connections).catch((thrown: unknown) => {
@@ -123,7 +126,7 @@ function readRequest(request: IncomingMessage, url: URL): HttpRequest {
   };
 }
 
-/** Characters. */
+/** Length in characters above which a text counts as long. */
 const LONG_TEXT = 10_000;
 const MAX_LONG_TEXTS = 20;
 const longTexts = new Map<string, Buffer>();
@@ -172,7 +175,10 @@ function baseOf({ headers, socket }: IncomingMessage): string {
   return plain && URL.canParse(base) ? base : `http://localhost:${socket.localPort}`;
 }
 
-/** IP address of the caller. A reverse proxy on this machine adds it as the last entry of `X-Forwarded-For`. */
+/**
+ * Returns the IP address of the caller. A reverse proxy on this machine adds it as the last entry of
+ * `X-Forwarded-For`.
+ */
 function callerIp({ headers, socket }: IncomingMessage): string | undefined {
   const peer = socket.remoteAddress;
   if (peer === undefined || !/^(127\.|::1$|::ffff:127\.)/.test(peer)) return peer;
@@ -180,12 +186,15 @@ function callerIp({ headers, socket }: IncomingMessage): string | undefined {
   return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : peer;
 }
 
-/** Returns a body as UTF-8. Long texts are kept, because encoding the reference of the API takes longer than all else for its reply. */
+/**
+ * Returns a body as UTF-8. Long texts are cached, because encoding the API reference takes longer than the rest of
+ * its reply.
+ */
 function bytesOf(text: string | Buffer): Buffer {
   if (typeof text !== 'string') return text;
   if (text.length < LONG_TEXT) return Buffer.from(text);
   const kept = longTexts.get(text) ?? Buffer.from(text);
-  // The text that was asked for last comes last.
+  // Moves the text to the end, as the most recently used one.
   longTexts.delete(text);
   longTexts.set(text, kept);
   if (longTexts.size > MAX_LONG_TEXTS) longTexts.delete(longTexts.keys().next().value!);
@@ -197,8 +206,8 @@ function textReply(body: string): HttpReply {
 }
 
 /**
- * Ignores what is left of a body, and then closes the connection of its last request. Closing it with unread bytes would make the
- * kernel discard the reply.
+ * Ignores the rest of a body, and then closes the connection if this was its last request. Closing it with unread
+ * bytes would make the kernel discard the reply.
  */
 function ignoreRest(request: IncomingMessage, isLast: boolean): void {
   const { socket } = request;
@@ -206,12 +215,12 @@ function ignoreRest(request: IncomingMessage, isLast: boolean): void {
     if (isLast) socket.end();
   };
   if (request.complete || socket.destroyed) {
-    // It may have stopped the connection.
+    // Reading may have been paused.
     request.resume();
     next();
     return;
   }
-  // Nobody reads it any more, and it may be long.
+  // Frees the URL, which is no longer needed and may be long.
   request.url = '';
   const over = new AbortController();
   const late = setTimeout(() => socket.destroy(), IGNORE_TIME);
@@ -226,7 +235,7 @@ function ignoreRest(request: IncomingMessage, isLast: boolean): void {
   ignoring.run(callerIp(request) ?? '', () => discard(request, over.signal), over.signal).catch(() => {});
 }
 
-/** Reads and forgets a body, until `over` fires. */
+/** Reads and discards a body until `over` fires. */
 async function discard(request: IncomingMessage, over: AbortSignal): Promise<void> {
   let [chunks, bytes] = [0, 0];
   request.on('data', (chunk: Buffer) => {
@@ -234,12 +243,12 @@ async function discard(request: IncomingMessage, over: AbortSignal): Promise<voi
     bytes += chunk.length;
     if (areTinyChunks(chunks, bytes)) request.socket.destroy();
   });
-  // Whoever read its beginning has paused it.
+  // The reader of its beginning has paused it.
   request.resume();
   if (!over.aborted) await once(over, 'abort');
 }
 
-/** Whether a request has a body, even an empty one, which RFC 9112 (6) says its headers tell. */
+/** Whether a request has a body, even an empty one. According to RFC 9112 (6), its headers say so. */
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }

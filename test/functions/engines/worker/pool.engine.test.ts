@@ -68,7 +68,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('a request', () => {
-  it('that is cancelled before its worker could start ends at once, and none starts', async () => {
+  it('rejects immediately and starts no worker if it is cancelled before its worker starts', async () => {
     const starting = vi.fn();
     const pool = open({ observer: { starting } });
     const stop = new AbortController();
@@ -122,7 +122,7 @@ describe('a request', () => {
     });
   });
 
-  it('rejects with the sentence of a code, and the values that the engine reports', async () => {
+  it('rejects with the message of a code, with the values that the engine reports', async () => {
     const pool = open({ messages: { PAGE_RANGE: ({ page }) => `There is no page ${page}.` } });
 
     await expect(pool.run(task('fail with values', { code: 'PAGE_RANGE' }), ask())).rejects.toMatchObject({
@@ -132,7 +132,7 @@ describe('a request', () => {
     });
   });
 
-  it('rejects with INTERNAL for a code without a sentence', async () => {
+  it('rejects with INTERNAL for a code without a message', async () => {
     await expect(open().run(task('fail with values', { code: 'PAGE_RANGE' }), ask())).rejects.toMatchObject({
       code: 'INTERNAL',
     });
@@ -210,7 +210,7 @@ describe('a crash', () => {
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  it('of two workers that start is survived', async () => {
+  it('of two starting workers does not fail the request', async () => {
     let starts = 0;
     const command = () => {
       starts += 1;
@@ -225,7 +225,7 @@ describe('a crash', () => {
     expect(starts).toBeGreaterThan(2);
   });
 
-  it('at the start is logged with the reason that the engine gives', async () => {
+  it('during startup is logged with the reason that the engine gives', async () => {
     const reasons: string[] = [];
     const failed = (reason: string) => void reasons.push(reason);
     const observer = Object.assign(new EngineState(), { failed });
@@ -265,7 +265,7 @@ describe('a crash', () => {
     expect(state.status).toBe(status);
   });
 
-  it('is no hang while a worker starts slowly because other programs use the processors', async () => {
+  it('does not count as a hang while a worker starts slowly because other programs use the processors', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const reasons: string[] = [];
     const observer = { late: (reason: string) => void reasons.push(reason) };
@@ -395,7 +395,7 @@ describe('a process', () => {
     await expect.poll(() => isAlive(pids[0]!)).toBe(false);
   });
 
-  it('is replaced after a result that it calls its last', async () => {
+  it('is replaced after a result that it marks as its last', async () => {
     const pool = open();
     const { pid } = await pool.run<{ pid: number }>(task('echo', { last: true }), ask());
 
@@ -466,7 +466,7 @@ describe('the pool', () => {
     await busy;
   });
 
-  it('keeps at most as many idle workers as its size, and one fresh one', async () => {
+  it('keeps at most as many idle workers as its size, and one spare', async () => {
     const pool = open({ size: 2 });
 
     for (let owner = 0; owner < 6; owner++) await pidFor(pool, randomBytes(4).toString('hex'));
@@ -474,7 +474,7 @@ describe('the pool', () => {
     await expect.poll(() => readdirSync(temporary)).toHaveLength(3);
   });
 
-  it('keeps no fresh one beside the worker of a single account, until that has ended', async () => {
+  it('keeps no spare beside the worker of a single account until that has exited', async () => {
     const pool = open({ singleAccount: true });
 
     const first = await pidFor(pool);

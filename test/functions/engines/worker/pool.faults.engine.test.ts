@@ -10,7 +10,7 @@ import { WorkerPool, type WorkerPoolOptions } from '../../../../functions/engine
 
 const FAULTS = fileURLToPath(new URL('faults.ts', import.meta.url));
 
-/** Milliseconds that a busy machine does not need. */
+/** Timeout in milliseconds that is sufficient even on a busy machine. */
 const PATIENT = 120_000;
 
 let temporary: string;

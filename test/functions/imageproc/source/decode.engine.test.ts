@@ -177,7 +177,7 @@ describe('hostile sources', () => {
       });
       const made = files[0]!;
 
-      expect(warnings).toEqual(['The image is damaged. It is drawn as far as it could be read.']);
+      expect(warnings).toEqual(['The image is damaged. Only its readable part was converted.']);
       expect(await sizeOf(made)).toMatchObject({ width: 400, height: 300 });
       expectClose([await pixel(made, 100, 20)], [UPRIGHT[0]!], 12);
     }

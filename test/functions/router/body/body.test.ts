@@ -10,7 +10,7 @@ interface Sent {
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Bytes that arrive together. All of them by default. */
+  /** Number of bytes that arrive together. All by default. */
   readonly chunk?: number;
 }
 

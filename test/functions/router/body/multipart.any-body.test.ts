@@ -149,7 +149,7 @@ const anyType = fc.oneof(
     'multipart/form-data; charset=utf-16; boundary=\0',
   ),
 );
-/** Bytes of the chunks in which the body arrives. */
+/** Size of the chunks in which the body arrives, in bytes. */
 const anyChunk = fc.constantFrom(1, 7, 64, 1000, 65_536);
 
 describe('any multipart body', () => {

@@ -10,7 +10,7 @@ import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS, type Download, type Engine } from '../../../../functions/shared/tool.ts';
 import { createTinyEngine, PNG, type TinyEngine, tiny, tinyPage } from '../../tiny-tool.ts';
 
-/** Milliseconds that a hanging conversion would take. */
+/** Duration of a hanging conversion in milliseconds. */
 const HANG_TIME = 60_000;
 
 let root: string;

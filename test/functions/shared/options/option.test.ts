@@ -207,7 +207,7 @@ describe('size and pageList', () => {
     '1234567',
     `${'1,'.repeat(500)}1`,
   ])('reject %j as a list of pages', (value) => {
-    expect(() => read(pages, value)).toThrow("Parameter '-pages' must be a list of pages like");
+    expect(() => read(pages, value)).toThrow("Parameter '-pages' must be a list of pages such as");
   });
 });
 

@@ -9,7 +9,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { saveBody } from '../../../../functions/shared/source/body.ts';
 import { serveHttp } from './fault-server.ts';
 
-/** Bytes that are written synchronously. */
+/** Number of bytes to write synchronously. */
 const QUICK = 2 ** 20;
 const MORE_THAN_QUICK = 1_200_000;
 /** More than libuv's thread pool has threads. */
@@ -43,7 +43,7 @@ it('does not write to another file when it is cancelled while the disk is busy',
   for (const file of files) closeSync(file);
 });
 
-it('does not blame the server of the source for a slow disk', async () => {
+it('does not blame the source server for a slow disk', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'body-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const body = 'a'.repeat(2 * MORE_THAN_QUICK);

@@ -49,14 +49,14 @@ describe('each time limit on its own', () => {
 
     const failed = download(`https://127.0.0.1:${port}/`, { connect: 100 });
 
-    await expect(failed).rejects.toThrow('Connecting to the server of the source timed out.');
+    await expect(failed).rejects.toThrow('Connecting to the source server timed out.');
   });
 
   it('ends a response that never starts', async () => {
     const { origin } = await raw(() => {});
 
     await expect(download(origin, { headers: 100 })).rejects.toThrow(
-      'The server of the source did not respond in time.',
+      'The source server did not respond in time.',
     );
   });
 
@@ -65,9 +65,7 @@ describe('each time limit on its own', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort'),
     );
 
-    await expect(download(origin, { idle: 100 })).rejects.toThrow(
-      'The server of the source stopped sending.',
-    );
+    await expect(download(origin, { idle: 100 })).rejects.toThrow('The source server stopped sending.');
   });
 
   it('ends a download that is too slow', async () => {
@@ -77,7 +75,9 @@ describe('each time limit on its own', () => {
       socket.on('close', () => clearInterval(timer));
     });
 
-    await expect(download(origin, { whole: 300 })).rejects.toThrow('timed out after 0 s');
+    await expect(download(origin, { whole: 300 })).rejects.toThrow(
+      'Timed out after 0 s while downloading the source.',
+    );
   });
 });
 
@@ -137,6 +137,6 @@ it('rejects a certificate without a trusted issuer', async () => {
 
   await expect(download(`https://127.0.0.1:${port}/`, {})).rejects.toMatchObject({
     code: 'SOURCE_UNREACHABLE',
-    message: 'The server of the source could not be reached: its certificate is not valid.',
+    message: 'The source server could not be reached: its certificate is not valid.',
   });
 });

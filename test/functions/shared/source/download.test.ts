@@ -216,7 +216,7 @@ describe('an invalid source', () => {
     for (const status of [206, 300, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 599]) {
       await expect(download(`${origin}/${status}`, rules)).rejects.toMatchObject({
         code: 'SOURCE_STATUS',
-        message: `The server of the source returned status ${status}.`,
+        message: `The source server returned status ${status}.`,
       });
     }
   });
@@ -260,7 +260,7 @@ describe('an invalid source', () => {
     await close();
     await expect(download(`http://127.0.0.1:${port}/`, rules)).rejects.toMatchObject({
       code: 'SOURCE_UNREACHABLE',
-      message: 'The server of the source could not be reached: the connection was refused.',
+      message: 'The source server could not be reached: the connection was refused.',
     });
   });
 });

@@ -12,9 +12,9 @@ import { Ended } from './sandbox/sandbox.ts';
 /** Separates status and headers of a streamed response from its body. */
 const ZEROS = Buffer.alloc(8);
 
-/** Bytes of request line and headers that API Gateway accepts in all. */
+/** Maximum bytes of request line and headers together that API Gateway accepts. */
 const MAX_REQUEST = 10_240;
-/** Bytes of a body that API Gateway accepts, and of an event that Lambda does. */
+/** Maximum bytes of a body that API Gateway accepts, and of an event that Lambda accepts. */
 const MAX_BODY = 10_485_760;
 const MAX_EVENT = 6_291_456;
 

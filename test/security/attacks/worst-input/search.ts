@@ -17,7 +17,7 @@ export interface Found {
   readonly cost: number;
 }
 
-/** Characters that a query can have in total. */
+/** Maximum length of a query in characters. */
 const QUERY_SIZE = 60_000;
 const MAX_PAIRS = 600;
 const RUNS = 5;

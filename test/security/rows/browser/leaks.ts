@@ -17,7 +17,7 @@ export const browserLeaks = inOwnNamespace(
   import.meta.url,
 );
 
-/** Milliseconds of real time for requests that do not count as loading. Longer in each further attempt. */
+/** Real time in milliseconds for requests that do not count as loading. It grows with each attempt. */
 const HOLD = 1000;
 const ATTEMPTS = 6;
 

@@ -4,7 +4,10 @@ import { serveJobs } from '../../attacks/jobs.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
 import type { Row } from '../../row.ts';
 
-/** Milliseconds after a call at which one of the processes below the service is killed. The first is before the call. */
+/**
+ * Delays in milliseconds from a call to the kill of one of the processes below the service. The first kill is before
+ * the call.
+ */
 const POINTS = [-1, 0, 5, 10, 20, 40, 60, 90, 130, 200];
 
 /** Whichever process is killed, the call gets a response, and the next job of that tool succeeds. */

@@ -15,7 +15,7 @@ import { randomNumbers } from '../../../random.ts';
 import { type Found, type Genes, searchWorst, textWith } from '../../attacks/worst-input/search.ts';
 import type { Row } from '../../row.ts';
 
-/** Milliseconds of the main thread that a stage may take, whatever the input is. */
+/** Maximum milliseconds that a stage may block the main thread, whatever the input is. */
 const MAX_COST = 10;
 /** The same for the short version, which other tests disturb. */
 const SHORT_MAX_COST = 100;

@@ -9,7 +9,7 @@ import { judge } from '../../neighbor/verdict.ts';
 import { SHORT_FORM_DELAY } from '../../neighbor/watch.ts';
 import type { Row } from '../../row.ts';
 
-/** Milliseconds within which the service must accept connections again. */
+/** Timeout for the service to accept connections again, in milliseconds. */
 const RECOVERY_TIME = 30_000;
 /** For `ulimit -n`: low, so that a test machine can exhaust it. */
 const DESCRIPTORS = 2048;

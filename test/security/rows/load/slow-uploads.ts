@@ -9,11 +9,11 @@ import { SHORT_FORM_DELAY } from '../../neighbor/watch.ts';
 import type { Row } from '../../row.ts';
 
 const UPLOADS = 200;
-/** Bytes that each upload announces: more than it sends before its time is up. */
+/** Announced size of each upload in bytes. It is larger than an upload can send before its timeout. */
 const ANNOUNCED = 1_000_000;
 /** Seconds after which the service has given up every upload: its own limit is 120. */
 const WHOLE = 130;
-/** Milliseconds for the service to clean up after callers that have disconnected. */
+/** Timeout for the service to clean up after disconnected callers, in milliseconds. */
 const CLEANUP = 2000;
 /** Descriptors that a service may have opened meanwhile for something else. */
 const SPARE = 20;

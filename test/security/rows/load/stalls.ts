@@ -45,7 +45,7 @@ const certificateChain: Row = {
 };
 
 const KEYLESS_CONNECTIONS = 64;
-/** Milliseconds for which bodies are left waiting. */
+/** How long bodies are left waiting, in milliseconds. */
 const WAITING_TIME = 8000;
 
 type Times = Parameters<Row['run']>[0]['times'];

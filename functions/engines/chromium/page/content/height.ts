@@ -1,13 +1,13 @@
 /**
- * Returns the height of a page's content in CSS pixels: what can be scrolled if the page is taller than its
- * window, otherwise the bottom of its last element, not of the window. With `all`, this includes what only the body scrolls
- * and the page does not show, if the body is as tall as the window.
+ * Returns the height of a page's content in CSS pixels: the scrollable height if the page is taller than its window,
+ * otherwise the bottom of its last element, not of the window. With `all`, this includes content that only the body
+ * scrolls and the page does not show, if the body is as tall as the window.
  */
 export const CONTENT_HEIGHT = `(all) => {
   const root = document.documentElement;
   if (!root) return 1;
   const hides = (element) => element && getComputedStyle(element).overflowY !== 'visible';
-  // Otherwise, the body's own height may be that of its columns in one.
+  // Otherwise, the body's own height may be that of all its columns stacked in one.
   const inner = all && hides(root) && hides(document.body) ? document.body.scrollHeight : 0;
   const scrolled = Math.max((document.scrollingElement ?? root).scrollHeight, inner);
   if (scrolled > window.innerHeight) return scrolled;

@@ -2,10 +2,10 @@ import { evaluate } from '../evaluate.ts';
 import type { Session } from '../session.ts';
 
 /**
- * Starts loading native lazy images, and renders what the browser skips while it is not in view
- * (`content-visibility: auto`). Which elements are in view is only known after a frame, so this applies to
- * all, in open shadow trees too. The containment stays, because it changes the layout. Returns the number of
- * changed elements.
+ * Starts loading native lazy images, and renders content that the browser skips while it is out of view
+ * (`content-visibility: auto`). Which elements are in view is only known after a frame, so this applies to all of
+ * them, including those in open shadow trees. The containment stays, because removing it would change the layout.
+ * Returns the number of changed elements.
  */
 const REVEAL = `() => {
   const skipped = [];
@@ -32,7 +32,7 @@ const REVEAL = `() => {
   return skipped.length + loading;
 }`;
 
-/** Makes the browser load and render what is not in view. Returns whether that changed the page. */
+/** Makes the browser load and render content that is out of view. Returns whether that changed the page. */
 export async function revealContent(session: Session): Promise<boolean> {
   return (await evaluate(session, REVEAL)) !== 0;
 }

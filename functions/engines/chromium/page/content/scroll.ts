@@ -5,25 +5,29 @@ import type { Stillness } from '../wait/stillness.ts';
 import type { TimeLimit } from '../wait/time-limit.ts';
 
 /**
- * Part of a window by which a step scrolls, so that everything up to 0.65 windows tall is once in view as a whole, and by which it
- * scrolls when a part of the time has passed.
+ * Fraction of the window per step, so that anything up to 0.65 windows tall is fully visible once. `FAST_STEP`
+ * applies after `SLOW_PART` of the time.
  */
 const STEP = 0.35;
 const FAST_STEP = 0.65;
 const SLOW_PART = 1 / 3;
-/** Frames after each step: one for listeners and observers, one for what they have changed. */
+/** Number of frames after each step: one for listeners and observers, one for their changes. */
 const FRAMES = 2;
-/** Milliseconds of the page's time after a step to which scripts react, because many listeners only look now and then. */
+/**
+ * Pause after a step for scripts to react, in milliseconds on the page's clock, because many listeners are throttled.
+ */
 const PAUSE = 300;
-/** CSS pixels that a page may grow while it is scrolled. An endless one has grown by the same number each time. */
+/**
+ * Maximum growth of a page in CSS pixels while it is scrolled, so that an endless page always ends at the same place.
+ */
 const GROWTH = 10_000;
 /** Maximum number of steps. */
 const STEPS = 250;
 
 /**
- * Scrolls the first scroller on that is not at its end, first the page and then those inside it, in open shadow trees too. Returns
- * whether there was one. Positions are counted, not read, because a page may snap to others. What hides its overflow stays where it
- * is, because a reader could not scroll it either.
+ * Scrolls the next scrollable that has not reached its end: the page first, then elements inside it, including those
+ * in open shadow trees. Returns whether there was one. Positions are counted, not read, because a page may snap to
+ * others. Elements with hidden overflow are not scrolled, because a reader could not scroll them either.
  */
 const SCROLL = `(part, growth) => {
   const { scrollers } = globalThis.reader ??= { scrollers: new Map() };
@@ -66,7 +70,7 @@ const SCROLL = `(part, growth) => {
   const isHidden = hides(document.documentElement) || (hides(document.body) && !scrolls(document.documentElement));
   if (root && !isHidden) add(root);
   if (advance()) return true;
-  // The body scrolls by itself only if the root does not leave that to the window.
+  // The body scrolls by itself only if the root does not leave scrolling to the window.
   const top = document.documentElement;
   const isSeparate = top && getComputedStyle(top).overflowY !== 'visible';
   const isScroller = (element) =>
@@ -76,7 +80,7 @@ const SCROLL = `(part, growth) => {
   return advance();
 }`;
 
-/** Scrolls everything back to where it was. The next time goes on with what has come since. */
+/** Scrolls everything back to its original position. The next run continues with the content added since. */
 const RETURN = `() => {
   for (const [element, { start }] of [...globalThis.reader.scrollers].reverse()) {
     element.scrollTo({ top: start, behavior: 'instant' });
@@ -84,8 +88,9 @@ const RETURN = `() => {
 }`;
 
 /**
- * Scrolls through a page as a reader does, so that scripts load and show what they reveal on the way, then back. Gives up when
- * `limit` is over. Returns whether there was anything to scroll that was not scrolled through before.
+ * Scrolls through a page as a reader does, so that scripts load and show what they reveal on the way, then scrolls
+ * back. Gives up when `limit` is over. Returns whether anything was scrolled that had not been scrolled through
+ * before.
  */
 export async function scrollThrough(session: Session, page: Stillness, limit: TimeLimit): Promise<boolean> {
   const render = async () => {

@@ -6,10 +6,10 @@ import { evaluate, isTrueInPage } from '../evaluate.ts';
 import type { Session } from '../session.ts';
 import type { WatchedDocument } from './navigation.ts';
 
-/** Milliseconds to wait for a condition, and between two checks of it. */
+/** Timeout for a condition, and interval between two checks of it, in milliseconds. */
 const TIMEOUT = 30_000;
 const INTERVAL = 20;
-/** Milliseconds without requests that count as an idle network. */
+/** How long there must be no requests for the network to count as idle, in milliseconds. */
 const IDLE_TIME = 500;
 
 /**
@@ -66,7 +66,7 @@ async function checkExpression(session: Session, expression: string): Promise<vo
     try {
       new Function('return (' + text + '\\n)');
     } catch (error) {
-      // A page may forbid the function constructor itself, which says nothing about the expression.
+      // A page may forbid the function constructor, which does not mean that the expression is invalid.
       if (error instanceof SyntaxError) return error.message;
     }
     return '';
@@ -89,7 +89,7 @@ async function until(option: string, isMet: () => Promise<boolean>): Promise<voi
   throw new ConversionError('SOURCE_TIMEOUT', message, { parameter: option });
 }
 
-/** A page whose network is never idle is converted as it is. */
+/** Waits until the network is idle. A page whose network never is gets converted as it is. */
 async function untilIdle({ requests }: WatchedDocument, allowed: number): Promise<void> {
   let since = performance.now();
   for (const end = since + TIMEOUT; performance.now() < end; await sleep(INTERVAL)) {

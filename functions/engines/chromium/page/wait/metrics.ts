@@ -1,13 +1,16 @@
 import type { Session } from '../session.ts';
 
-/** The work that the thread of a page and its frames has done until now. Reading it runs no script in the page. */
+/** The work that the main thread of a page and its frames has done so far. Reading it runs no script in the page. */
 export interface Metrics {
-  /** Milliseconds for which scripts have run, without those of the service, and all tasks. */
+  /** CPU milliseconds of the page's scripts, without those of the service, and of all tasks. */
   readonly script: number;
   readonly task: number;
-  /** Bytes that the objects of scripts take, those of the service included. */
+  /** Bytes of JavaScript objects, including those of the service. */
   readonly memory: number;
-  /** Milliseconds on the page's clock, which stands still between the steps of virtual time. Only differences mean something. */
+  /**
+   * The page's clock in milliseconds. It is stopped between the steps of virtual time, and only differences are
+   * meaningful.
+   */
   readonly clock: number;
 }
 

@@ -11,19 +11,19 @@ export interface WatchedDocument {
   url(): string;
   /** Identifies the current document. */
   document(): string;
-  /** Resolves when the current document has been parsed, and tells which one that was. */
+  /** Resolves with the ID of the current document when it has been parsed. */
   parsed(): Promise<string>;
   /** Resolves when the load event of the current document has fired. */
   loaded(): Promise<void>;
   /**
-   * Whether the current document asks to be replaced by another one soon: by `<meta http-equiv=refresh>` or `Refresh`. One that was
-   * already shown does not count, because many pages reload themselves.
+   * Whether the current document will soon be replaced, by `<meta http-equiv=refresh>` or a `Refresh` header. Reloads
+   * of a document that was already shown do not count, because many pages reload themselves.
    */
   willRefresh(): boolean;
   readonly requests: WatchedRequests;
-  /** Whether the URL points to a web page that the server sends as a file to be saved. */
+  /** Whether the URL points to a web page that the server sends as an attachment. */
   isAttachedPage(): boolean;
-  /** @throws ConversionError if something is wrong with the document */
+  /** @throws ConversionError if the document cannot be converted */
   check(outcome: {
     errorText?: string | undefined;
     isDownload?: boolean | undefined;
@@ -31,7 +31,7 @@ export interface WatchedDocument {
   }): void;
 }
 
-/** Maximum seconds after which a page may ask to be replaced by another. */
+/** Maximum delay in seconds of a refresh that is waited for. */
 const LONGEST_DELAY = 10;
 
 /** Starts watching a page that has not navigated yet. */
@@ -170,7 +170,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'net::ERR_INCOMPLETE_CHUNKED_ENCODING': 'the connection was closed',
 };
 
-/** Explains the browser's error code in words that a caller understands. */
+/** Translates the browser's error code into a sentence for the caller. */
 function unreachableBy(errorText: string, status: number): ConversionError {
   if (/TIMED_OUT/.test(errorText)) {
     return new ConversionError('SOURCE_TIMEOUT', 'The page did not respond in time.');

@@ -5,13 +5,13 @@ import { AUTO_ATTACH, type Session } from '../session.ts';
 
 /** The pending requests of one page. */
 export interface WatchedRequests {
-  /** All of them. */
+  /** Returns the number of all pending requests. */
   count(): number;
-  /** Whether a pending request may still change what the page shows. */
+  /** Whether a pending request may still change the look of the page. */
   areRelevant(): boolean;
   /** Milliseconds since one of the relevant requests made progress. 0 if none, or the document itself, is pending. */
   stalledFor(): number;
-  /** Whether something that may move without a script was requested: a video, a drawing, or an animated image. */
+  /** Whether anything was requested that may move without a script: a video, a drawing, or an animated image. */
   includeMoving(): boolean;
   /** Whether a connection is open on which data may arrive at any time. */
   haveStream(): boolean;
@@ -26,7 +26,7 @@ export interface WatchedRequests {
 interface Request {
   readonly type: Protocol.Network.ResourceType | undefined;
   readonly url: string;
-  /** Whether it is for the page itself and not for one of its resources. */
+  /** Whether it is for the page itself, not for one of its resources. */
   readonly isDocument: boolean;
   /** The session of the worker that sent it. */
   readonly worker: string | undefined;
@@ -44,10 +44,10 @@ const IRRELEVANT = new Set<Protocol.Network.ResourceType | undefined>([
   'Prefetch',
   'Manifest',
 ]);
-/** Milliseconds without progress after which a request counts as a stream or a poll. */
+/** How long a request may make no progress before it counts as a stream or a poll, in milliseconds. */
 const STREAM_TIME = 2000;
 
-/** URLs that wait for something to happen from the first request on, named as their libraries do. */
+/** URLs of long polling, by the names that their libraries use. */
 const POLL = /\b(long-?poll(ing)?|poll(ing)?|comet|cometd|bayeux|socket\.io|sockjs|signalr)\b/i;
 
 /** Watches the requests of a page. */
@@ -111,7 +111,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
       open.delete(event.requestId);
     });
   };
-  /** Each worker waits until its requests are watched, and so do those that it starts. */
+  /** Pauses each worker, and any that it starts, until its requests are watched. */
   const attachWorkersOf = (parent: CDPSession) => {
     parent.on('Target.attachedToTarget', ({ sessionId }) => {
       const worker = protocol.connection()?.session(sessionId);
@@ -137,7 +137,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
     // A video is shown by its first frame.
     if (request.type === 'Media' && request.hasResponse) return false;
     if (!isScripted(request)) return true;
-    // A stream that pauses, or a poll: the same request was sent and answered before.
+    // A paused stream, or a poll: the same request was sent and answered before.
     const goesOn = request.hasResponse || finished.has(pollOf(request.url)) || POLL.test(request.url);
     return !goesOn || performance.now() - request.progress < STREAM_TIME;
   }
@@ -167,7 +167,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   };
 }
 
-/** Returns the URL without what differs from one request of a poll to the next. */
+/** Returns the URL without the parts that differ between two requests of a poll. */
 function pollOf(url: string): string {
   const parsed = URL.parse(url);
   for (const name of ['t', 'ts', 'time', 'timestamp', '_', 'sid', 'cb']) parsed?.searchParams.delete(name);

@@ -10,39 +10,39 @@ import type { WatchedDocument } from './navigation.ts';
 import { watchStillness } from './stillness.ts';
 import { type Clock, startVirtualTime, unblock } from './virtual-time.ts';
 
-/** Fraction of the settle time for which a page must not have changed to count as still. */
+/** Fraction of the settle time without changes after which a page counts as still. */
 const STILL_PART = 1 / 2;
-/** The same before the first scroll. It is shorter, because scrolling reveals what comes later. */
+/** The same fraction before the first scroll. It is smaller, because scrolling reveals what comes later. */
 const FIRST_STILL_PART = 1 / 5;
-/** Maximum number of times that a page is scrolled through, if more has come since. */
+/** Maximum number of times that a page is scrolled through, if content was added meanwhile. */
 const SCROLLS = 3;
-/** Milliseconds that a page which never stops changing gets after each scroll but the first. */
+/** Time in milliseconds for a page that never stops changing, after each scroll except the first. */
 const RESTLESS_PERIOD = 2000;
 /** Minimum milliseconds, real or virtual, for a page to react to its final size, even if it never stops changing. */
 const RESIZE_TIME = 1000;
 /** Maximum milliseconds to wait for fonts. */
 const FONTS_TIMEOUT = 5000;
-/** Milliseconds between two checks for what is still loading. */
+/** Interval between two checks for pending loads, in milliseconds. */
 const INTERVAL = 10;
 
 const FONTS = '() => document.fonts.ready.then(() => true)';
 
-/** Whether something moves, or comes from another document, without a script of this one. */
+/** Whether the page can change without running script: frames, videos or SVG animations. */
 const MOVES = `() => window.length > 0 ||
   document.querySelector('video, svg :is(animate, animateMotion, animateTransform, set)') !== null`;
 
 /**
- * Waits until a loaded page looks still. Its clock is stopped, then moves frame by frame, and each frame tells whether it
- * differs from the previous one. Returns false when `settleTime`, real or virtual, ran out first.
+ * Waits until a loaded page looks still. Its clock is stopped and then advanced frame by frame, and each frame tells
+ * whether it differs from the previous one. Returns false if `settleTime`, real or virtual, ran out first.
  */
 export async function settle(
   session: Session,
   settings: {
     readonly watched: WatchedDocument;
-    /** The one that has loaded. Returns early when another one replaces it. */
+    /** The loaded document. Returns early when another one replaces it. */
     readonly document: string;
     readonly clock: Clock;
-    /** Milliseconds. */
+    /** Maximum milliseconds to wait. */
     readonly settleTime: number;
     /** Returns the final window for a page that has stopped changing. */
     readonly adapt: () => Promise<Viewport>;
@@ -66,7 +66,7 @@ export async function settle(
   let isStill = await page.untilStill(first);
   for (let count = 0; count < SCROLLS && isCurrent(); count++) {
     const hasScrolled = await scrollThrough(session, page, await page.startLimit(settleTime));
-    // Includes what scripts have added.
+    // Includes elements that scripts have added.
     const isRevealed = await revealContent(session);
     if (isRevealed) page.noteChange();
     if (count > 0 && !hasScrolled && !isRevealed) break;
@@ -91,7 +91,7 @@ export async function settle(
   return isStill;
 }
 
-/** Whether a page that has loaded cannot change any more: no script has run in it, and nothing moves. */
+/** Whether a loaded page cannot change any more, because no script has run in it and nothing moves. */
 async function isStatic(session: Session, { requests, willRefresh }: WatchedDocument): Promise<boolean> {
   if (
     willRefresh() ||

@@ -12,15 +12,17 @@ import type { VirtualTime } from './virtual-time.ts';
 /** A page whose clock is stopped, and when it last changed. */
 export interface Stillness {
   /**
-   * Moves the page's clock until nothing has changed for a while, for at most `period` milliseconds. Returns false if it did
-   * until then, and true for a page that another document has replaced.
+   * Advances the page's clock until nothing has changed for a while, for at most `period` milliseconds. Returns false
+   * if the page was still changing by then, and true if another document has replaced it.
    */
   untilStill(options: StillnessOptions): Promise<boolean>;
-  /** Lets milliseconds of the page's time pass with a frame that is not drawn. Gives up when `limit` is over. */
+  /**
+   * Advances the page's clock by `time` milliseconds with a frame that is not drawn. Gives up when `limit` is over.
+   */
   pass(time: number, limit: TimeLimit): Promise<void>;
-  /** Starts a limit of milliseconds that include what the page waits for. */
+  /** Starts a limit in milliseconds. It includes the time that the page spends waiting. */
   startLimit(time: number): Promise<TimeLimit>;
-  /** Whether scripts have run since the last call, or of `untilStill`. */
+  /** Whether scripts have run since the last call of this function or of `untilStill`. */
   haveScriptsRun(): Promise<boolean>;
   /** Restarts the wait after a change that frames may not show. */
   noteChange(): void;
@@ -29,42 +31,48 @@ export interface Stillness {
 export interface StillnessOptions {
   /** Maximum number of milliseconds on the page's clock. */
   readonly period: number;
-  /** Milliseconds on the page's clock for which it must not have changed. */
+  /** How long the page must not have changed on its own clock to count as still, in milliseconds. */
   readonly stillTime: number;
-  /** Whether to wait also for threads, processes and disks that respond on the real clock. */
+  /** Whether to also wait for threads, processes and disks that respond on the real clock. */
   readonly withOthers: boolean;
 }
 
-/** Milliseconds for which a page with streams or workers must not have changed. They run on the real clock. */
+/** How long a page with streams or workers must not have changed, in milliseconds. They run on the real clock. */
 const STREAM_TIME = 2000;
-/** The threads of an idle browser run for at most `IDLE_LOAD` of these milliseconds. */
+/** Milliseconds per idle check. A browser is idle if its threads run for at most `IDLE_LOAD` of them. */
 const IDLE_TIME = 25;
 const IDLE_LOAD = 0.5;
-/** Maximum milliseconds of the page's thread for a frame in which nothing happens. */
+/** Maximum CPU milliseconds of the page's main thread for a frame in which nothing happens. */
 const FRAME_LOAD = 2;
 /**
- * Milliseconds in which other threads, processes and disks respond to a script, and by how much time without a processor can extend
- * that.
+ * How long to wait for other threads, processes and disks to call back into a script, in milliseconds, and the
+ * maximum by which a busy machine extends that.
  */
 const RESPONSE_TIME = 120;
 const MAX_DELAY = 360;
-/** The same after they have called a page whose clock was stopped, because they may call again: databases pause in between. */
+/**
+ * The same after a callback while the page's clock was stopped, because another may follow: databases pause between
+ * callbacks.
+ */
 const NEXT_RESPONSE_TIME = 300;
-/** Maximum factor by which the time for scripts that run all the time grows on a busy machine. */
+/** Maximum factor by which a busy machine extends the time for scripts that run all the time. */
 const MAX_BUSYNESS = 4;
 /**
- * Milliseconds, on an idle machine, after which scripts that run all the time no longer count as activity if they neither change
- * the page nor wait for a computation.
+ * How long scripts that run all the time count as activity, in milliseconds on an idle machine, unless they change
+ * the page or wait for a computation.
  */
 const RESTLESS_TIME = 2000;
-/** Milliseconds without progress after which a request no longer stops the page's clock. */
+/** How long a request without progress stops the page's clock, in milliseconds. */
 const STALL_TIME = 1000;
-/** Virtual milliseconds in which all tasks without a delay run. */
+/** Virtual milliseconds that are enough to run all tasks without a delay. */
 const MOMENT = 1;
-/** Maximum virtual milliseconds between two frames of a page that is slow to draw, and of one in which nothing happens. */
+/**
+ * Maximum virtual milliseconds between two frames: of a page that is slow to draw, and of one in which nothing
+ * happens.
+ */
 const SLOW_FRAME = 100;
 const IDLE_FRAME = 250;
-/** Milliseconds between two checks for work that depends on the real clock. */
+/** Interval between two checks for work that depends on the real clock, in milliseconds. */
 const INTERVAL = 10;
 
 /** Watches a page whose clock `time` controls, as long as `document` is the one that it shows. */
@@ -79,13 +87,13 @@ export async function watchStillness(
   /** When the page last changed, on its own clock and on the real one. Later activity of requests counts as a new change. */
   let changed = time.elapsed();
   let seen = performance.now();
-  /** When scripts, or another thread of the browser, last had something to do, on the real clock. */
+  /** When scripts, or another thread of the browser, were last busy, on the real clock. */
   let busyAt = performance.now();
-  /** When something outside the page last called its scripts while the clock stood still, on the real clock. */
+  /** When something outside the page last called its scripts while the clock was stopped, on the real clock. */
   let calledAt = Number.NEGATIVE_INFINITY;
   /** Whether scripts of the page have run since it was first measured. */
   let isAlive = false;
-  /** Whether only what runs on the real clock is waited for. */
+  /** Whether only work on the real clock is still pending. */
   let isClockStopped = false;
 
   const startLimit = (period: number) =>
@@ -104,8 +112,8 @@ export async function watchStillness(
   }
 
   /**
-   * Measures again, and returns whether scripts have run since the last measurement. Chromium does not count the time of promise
-   * reactions, but they take memory, as do scripts of the service.
+   * Measures again and returns whether scripts have run since the last measurement. Chromium does not count the time
+   * of promise reactions, so memory is compared too. Scripts of the service also take memory.
    */
   async function haveScriptsRun({ countsMemory = true } = {}): Promise<boolean> {
     const before = measured;
@@ -115,7 +123,7 @@ export async function watchStillness(
     return hasRun;
   }
 
-  /** Lets milliseconds pass and draws a frame. */
+  /** Advances the clock and draws a frame. */
   async function draw(period: number, limit: TimeLimit) {
     const before = measured;
     const isDamaged = await step(period, { limit });
@@ -130,7 +138,9 @@ export async function watchStillness(
 
   const isCurrent = () => watched.document() === document;
 
-  /** Moves the clock until nothing has changed for `stillTime`. Returns false if it did until `isOver` or the limit. */
+  /**
+   * Advances the clock until nothing has changed for `stillTime`. Returns false if `isOver` or the limit came first.
+   */
   async function untilQuiet(stillTime: number, isOver: () => Promise<boolean>, limit: TimeLimit) {
     let interval = FRAME_INTERVAL;
     let last = performance.now();
@@ -150,7 +160,7 @@ export async function watchStillness(
       );
       const now = performance.now();
       if (hasRun) busyAt = now;
-      // A page that is slow to draw gets as much real time as time of its own.
+      // A page that is slow to draw gets as much real time as virtual time.
       interval =
         !hasChanged && !hasRun && load < FRAME_LOAD
           ? Math.min(IDLE_FRAME, 2 * interval)
@@ -159,22 +169,22 @@ export async function watchStillness(
     return false;
   }
 
-  /** Stops the clock until nothing outside the page responds any more. Returns false if the page has changed before. */
+  /** Stops the clock until nothing outside the page responds any more. Returns false if the page changes first. */
   async function untilOthersAreIdle(limit: TimeLimit, restlessTime: number): Promise<boolean> {
     const since = performance.now();
-    /** Milliseconds for which the browser had no processor since scripts last ran. */
+    /** How long the browser has waited for a processor since scripts last ran, in milliseconds. */
     let delayed = 0;
-    /** Milliseconds in which only the scripts were seen to work. */
+    /** How long nothing but scripts has been busy, in milliseconds. */
     let scriptsOnly = 0;
     let last = since;
     while (isCurrent() && !watched.willRefresh() && !(await limit.isOver())) {
       const begun = performance.now();
       // Messages of streams and workers arrive on the real clock.
       const isStreaming = requests.haveStream() || (await session.hasWorkers());
-      // An answer that comes at once should not wait for a look.
+      // Skip sampling right after a callback: the next one may follow immediately.
       const look = begun - calledAt < IDLE_TIME ? undefined : await lookForWork(session);
       delayed += look?.delayed ?? 0;
-      // Without a frame, only scripts run that something outside the page has called.
+      // Without a frame, the only scripts that run are those called by something outside the page.
       await step(MOMENT, { limit, frame: 'none' });
       const hasRun = await haveScriptsRun();
       if (hasRun) {
@@ -200,10 +210,10 @@ export async function watchStillness(
   }
 
   async function untilStill({ period, stillTime, withOthers }: StillnessOptions): Promise<boolean> {
-    // Scripts of the service may have taken the memory. Only in a page with scripts of its own is that worth a wait.
+    // Scripts of the service may have taken the memory, so this counts only in a page with scripts of its own.
     if (await haveScriptsRun({ countsMemory: isAlive })) busyAt = performance.now();
     const begun = performance.now();
-    // Only a page whose frames take longer than `SLOW_FRAME` needs more real time than time of its own.
+    // Only a page whose frames take longer than `SLOW_FRAME` needs more real time than virtual time.
     const limit = await startLimit(2 * period);
     let end = time.elapsed() + period;
     const isOver = async () => {
@@ -219,7 +229,7 @@ export async function watchStillness(
       const othersAreIdle = await untilOthersAreIdle(limit, RESTLESS_TIME * busynessNow());
       isClockStopped = false;
       if (othersAreIdle) return true;
-      // It has changed, which may start something that takes its time on the clock of the page.
+      // The page has changed, which may start something that takes time on its clock.
       end = time.elapsed() + period;
     }
     if (!isCurrent()) return true;
@@ -244,13 +254,16 @@ export async function watchStillness(
   };
 }
 
-/** Returns how many programs compete for each processor, from 1. */
+/** Returns how many programs compete for each processor, at least 1. */
 function busynessNow(): number {
   const load = (loadavg()[0] ?? 0) / availableParallelism();
   return Math.min(MAX_BUSYNESS, Math.max(1, load));
 }
 
-/** Returns whether no thread of the browser has anything to do, and for how many milliseconds one had no processor meanwhile. */
+/**
+ * Returns whether all threads of the browser are idle, and for how many milliseconds one waited for a processor
+ * meanwhile.
+ */
 async function lookForWork(
   session: Session,
 ): Promise<{ readonly isIdle: boolean; readonly delayed: number }> {
@@ -259,11 +272,11 @@ async function lookForWork(
   await sleep(IDLE_TIME);
   const after = threadTimes(processes);
   if (!before || !after) {
-    // The kernel does not tell.
+    // The kernel does not provide these times.
     await sleep(RESPONSE_TIME * busynessNow());
     return { isIdle: !areBusy(processes), delayed: 0 };
   }
-  // The times of a thread that has ended no longer count, so the sums become smaller.
+  // The times of an exited thread no longer count, so the sums become smaller.
   const load = Math.abs(after.running - before.running);
   const isIdle = load <= IDLE_LOAD && !areBusy(processes);
   return { isIdle, delayed: Math.max(0, after.waiting - before.waiting) };

@@ -1,8 +1,8 @@
 import type { Session } from '../session.ts';
 
-/** Real time that a page may take. What other programs take from it does not count, up to a limit. */
+/** A limit of real time for a page. Time that other programs take from it does not count, up to a maximum. */
 export interface TimeLimit {
-  /** Whether a part of the time is used up, or all of it. Called often, because it also measures. */
+  /** Whether the time, or the given part of it, is used up. Call it often, because it also measures. */
   isOver(part?: number): Promise<boolean>;
 }
 
@@ -10,8 +10,9 @@ export interface TimeLimit {
 const MAX_DELAY = 4;
 
 /**
- * Starts a limit of real milliseconds. Once they have passed, only those count in which the browser had a processor, or in which
- * `isWaiting` was true, which is asked about the time since a point on the clock of `performance.now()`.
+ * Starts a limit of real milliseconds. Beyond them, it counts only the browser's CPU time and the time in which
+ * `isWaiting` was true, up to `MAX_DELAY` times the limit. `isWaiting` gets the start of the interval that it is
+ * asked about, on the clock of `performance.now()`.
  */
 export async function startTimeLimit(
   session: Session,

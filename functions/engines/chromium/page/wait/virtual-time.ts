@@ -9,8 +9,9 @@ export interface VirtualTime {
   /** Virtual milliseconds that have passed. */
   elapsed(): number;
   /**
-   * Lets `time` milliseconds pass for the page, then draws a frame. With 0, it only draws. The clock stands still while a request is pending,
-   * unless `ignoresRequests` returns true. Gives up when `limit` is over. Returns whether the page looks different.
+   * Advances the page's clock by `time` milliseconds, then draws a frame. With 0, it only draws. The clock is stopped
+   * while a request is pending, unless `ignoresRequests` returns true. Gives up when `limit` is over. Returns whether
+   * the page looks different.
    */
   advance(time: number, options: AdvanceOptions): Promise<boolean>;
 }
@@ -18,7 +19,7 @@ export interface VirtualTime {
 interface AdvanceOptions {
   ignoresRequests(): boolean;
   readonly limit: TimeLimit;
-  /** Whether the frame is drawn, which is the default, or only produced, or left out. */
+  /** Whether the frame is drawn (the default), only produced, or skipped. */
   readonly frame?: 'drawn' | 'produced' | 'none';
 }
 
@@ -33,7 +34,7 @@ export interface Clock {
 }
 
 /**
- * Milliseconds between two steps of `unblock`, and virtual milliseconds of each. One millisecond is not
+ * Real milliseconds between two steps of `unblock`, and virtual milliseconds per step. One virtual millisecond is not
  * enough for a print.
  */
 const NUDGE_INTERVAL = 100;
@@ -61,8 +62,8 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
   }
   const begun = (await readClock(session)) - clock.elapsed;
   frames.useClock(() => {
-    // Each frame needs a later time than the previous one, even while the clock stands still. Chromium truncates times to
-    // microseconds, and a drawn frame with the same time as the previous one never ends.
+    // Each frame needs a later time than the previous one, even while the clock is stopped. Chromium truncates times
+    // to microseconds, and a drawn frame with the same time as the previous one never ends.
     clock.ticks = Math.max(clock.ticks + 0.01, clock.base + clock.elapsed);
     return clock.ticks;
   });
@@ -75,11 +76,11 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
     });
   }
 
-  /** Grants what is missing until the page's clock has reached `target`. */
+  /** Grants the time that the page's clock needs to reach `target`. */
   async function moveTo(target: number, limit: TimeLimit): Promise<void> {
     while (!(await limit.isOver())) {
       const missing = target - (await readClock(session));
-      // Clocks are rounded, and there is none during a navigation.
+      // Clocks are rounded, and during a navigation there is none.
       if (!(missing > 1)) return;
       await Promise.race([grant('advance', missing), sleep(FRAME_INTERVAL)]);
     }
@@ -103,7 +104,7 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
         // Pending work may be waiting for a frame.
         hasChanged = (await frames.step(frame === 'drawn')) || hasChanged;
         if (isForced || !ignoresRequests()) continue;
-        // A request that has stopped the clock may have begun just now. Its event arrives before this response.
+        // A request may have stopped the clock just now. Its event arrives before this response.
         await readClock(session);
         if (passed || !ignoresRequests()) continue;
         isForced = true;
@@ -118,7 +119,7 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
   };
 }
 
-/** Lets milliseconds pass for a page whose clock is stopped, while regular frames are running. */
+/** Advances a page's stopped clock while regular frames are running. */
 export async function passTime({ protocol, stopped }: Session, time: number): Promise<void> {
   if (!stopped) return sleep(time);
   const passed = new Promise<void>((resolve) =>
@@ -129,9 +130,9 @@ export async function passTime({ protocol, stopped }: Session, time: number): Pr
 }
 
 /**
- * Waits for `work` that may depend on a task of a page whose clock is stopped. While the page is idle but
- * `work` is not done, the clock moves at half speed, in steps. It stays stopped during work that does not
- * depend on it, however long that takes, because the page would look different afterwards.
+ * Waits for `work` that may depend on a task of a page whose clock is stopped. While the page is idle but `work` is
+ * not done, the clock advances at half speed, in steps. It stays stopped while the page is busy, however long that
+ * takes, because the page would look different afterwards.
  */
 export async function unblock<Value>(session: Session, work: Promise<Value>): Promise<Value> {
   if (!session.stopped) return work;
@@ -141,7 +142,7 @@ export async function unblock<Value>(session: Session, work: Promise<Value>): Pr
   });
   const nudge = async () => {
     await sleep(NUDGE_INTERVAL);
-    // Responds when the page is idle. The result of what it was busy with may arrive a little later.
+    // Responds when the page is idle. The result of its work may arrive slightly later.
     if (!isDone) await readClock(session);
     for (;;) {
       await sleep(NUDGE_INTERVAL);
@@ -153,7 +154,7 @@ export async function unblock<Value>(session: Session, work: Promise<Value>): Pr
   return done;
 }
 
-/** Milliseconds on the page's own clock. `NaN` while it cannot be read, during a navigation. */
+/** Returns the milliseconds on the page's own clock, or `NaN` while it cannot be read, during a navigation. */
 async function readClock(session: Session): Promise<number> {
   const metrics = await readMetrics(session).catch(() => undefined);
   return metrics?.clock ?? Number.NaN;

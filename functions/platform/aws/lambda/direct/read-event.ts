@@ -12,7 +12,7 @@ import type { Tool } from '../../../../shared/tool.ts';
 import type { Invocation } from '../../../invoke/invoke.ts';
 import { FILE_NAME, type Upload } from './event.ts';
 
-/** Conversion that a public event requests. */
+/** The conversion that a public event requests. */
 export interface DirectRequest {
   readonly source: string;
   readonly format: Format;
@@ -29,12 +29,14 @@ const FIELDS = ['version', 'infile', 'outfile', 'options', '_args', 'upload'];
 const UPLOAD_FIELDS = ['url', 'fields'];
 const MAX_URL = 8000;
 /**
- * Checksum that the AWS SDK signs by default, because it has no body when it signs (aws-sdk-js-v3#6994). S3 then
- * refuses every file.
+ * Checksum of an empty body, which the AWS SDK signs by default because it has no body when it signs
+ * (aws-sdk-js-v3#6994). S3 then rejects every file.
  */
 const EMPTY_CHECKSUM = /[?&]x-amz-checksum-crc32=AAAAAA(%3D|=){2}/i;
 
-/** Whether an event comes from the router. Anything else is read as a public event, so its mistakes are reported. */
+/**
+ * Whether an event comes from the router. Anything else is read as a public event, so that its mistakes are reported.
+ */
 export function isInvocation({ name }: Tool, event: unknown): event is Invocation {
   if (!isRecord(event) || 'version' in event) return false;
   const records = [event.grant, event.limits, event.options, event.outputName];
@@ -95,7 +97,7 @@ function text(fields: Readonly<Record<string, unknown>>, name: string): string {
 function readParameters(options: unknown, { add }: Issues): Parameter[] {
   if (options === undefined) return [];
   if (!isRecord(options)) {
-    add(bad('options', "must be an object like {'-r': 150}", options));
+    add(bad('options', "must be an object such as {'-r': 150}", options));
     return [];
   }
   return Object.entries(options).flatMap(([name, value]) => {

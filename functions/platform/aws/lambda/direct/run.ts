@@ -15,7 +15,7 @@ interface DirectDependencies {
   readonly limits: ConversionLimits;
 }
 
-/** A failure as Lambda reports it: `errorType` is the error code, which Step Functions matches in `ErrorEquals`. */
+/** A failure in Lambda's format: `errorType` is the error code, which Step Functions matches in `ErrorEquals`. */
 class ToolError extends Error {
   override readonly name: string;
 

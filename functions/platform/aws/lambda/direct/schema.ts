@@ -43,7 +43,10 @@ export function eventSchema(tool: Tool): JsonSchema {
   };
 }
 
-/** Extensions that the tool writes, in any case, for one file, a file per page or an archive. */
+/**
+ * Returns a case-insensitive pattern of the extensions that the tool writes: for one file, a file per page or an
+ * archive.
+ */
 function outfilePattern({ formats, paged }: Tool): string {
   const aliases: Readonly<Record<string, string>> = { jpg: 'jpe?g', tiff: 'tiff?' };
   const anyCase = (text: string) => text.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);

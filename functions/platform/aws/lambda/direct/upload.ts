@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Egress } from '../../../../shared/egress/guard.ts';
-import { ConversionError } from '../../../../shared/errors.ts';
+import { ConversionError, megabytes } from '../../../../shared/errors.ts';
 import type { StoredFile } from '../../../storage.ts';
 import { postForm, putFile, retryUpload, type StorageResponse } from '../../post-form.ts';
 import { FILE_NAME, MAX_INLINE_BYTES, type ToolOutput, type Upload } from './event.ts';
 
-/** Takes the outputs of one direct invocation, one by one. */
+/** Takes the outputs of one direct invocation, one after another. */
 export interface Receiver {
   readonly outputs: readonly ToolOutput[];
   /**
@@ -66,12 +66,12 @@ async function send(
   if (!isStored(response, fields)) throw refused(response);
 }
 
-/** Whether the server has stored the file: S3 sends 303 where a form has the field `success_action_redirect`. */
+/** Whether the server has stored the file. S3 sends 303 if the form has the field `success_action_redirect`. */
 function isStored({ status }: StorageResponse, fields: Upload['fields']): boolean {
   return (status >= 200 && status < 300) || (status === 303 && fields?.success_action_redirect !== undefined);
 }
 
-/** The form's key with the file name filled in, as S3 would do. */
+/** Returns the form's key with the file name filled in, as S3 would do. */
 function keyOf({ key = '' }: Readonly<Record<string, string>>, { name }: StoredFile): string {
   return key.replaceAll(FILE_NAME, () => name);
 }
@@ -79,7 +79,10 @@ function keyOf({ key = '' }: Readonly<Record<string, string>>, { name }: StoredF
 function refused({ status, text }: StorageResponse): ConversionError {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
   if (code === 'EntityTooLarge') {
-    return new ConversionError('RESULT_TOO_LARGE', "The result is larger than the form in 'upload' allows.");
+    return new ConversionError(
+      'RESULT_TOO_LARGE',
+      "The result exceeds the size that the form in 'upload' allows.",
+    );
   }
   const reason = code === undefined ? '' : ` (${code})`;
   return new ConversionError(
@@ -89,9 +92,8 @@ function refused({ status, text }: StorageResponse): ConversionError {
 }
 
 function tooLargeForResponse(): ConversionError {
-  const max = MAX_INLINE_BYTES.toLocaleString('en-US');
   return new ConversionError(
     'RESULT_TOO_LARGE',
-    `The result is larger than the ${max} bytes that fit into a response. Pass 'upload' with a presigned POST form or PUT URL.`,
+    `The result is larger than the ${megabytes(MAX_INLINE_BYTES)} that fit into a response. Pass 'upload' with a presigned POST form or PUT URL.`,
   );
 }

@@ -196,5 +196,5 @@ it('a browser without its own sandbox is reported once, and every start is count
 
   state.unsandboxed('again');
   expect(counted.mock.calls.length).toBe(isRoot ? 2 : 1);
-  expect(reasons).toEqual([isRoot ? 'Chromium does not sandbox a browser of root.' : 'again']);
+  expect(reasons).toEqual([isRoot ? 'Chromium cannot use its own sandbox when it runs as root.' : 'again']);
 });

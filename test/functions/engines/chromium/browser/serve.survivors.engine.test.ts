@@ -11,7 +11,7 @@ import { processesBelow } from '../../../../service/server/leftovers.ts';
 const WORKER = fileURLToPath(new URL('escaping-worker.ts', import.meta.url));
 const BROWSERS = fileURLToPath(new URL('../../../../../functions/html2image/worker.ts', import.meta.url));
 
-/** Milliseconds that a busy machine does not need. */
+/** Timeout in milliseconds that is sufficient even on a busy machine. */
 const PATIENT = 120_000;
 
 let temporary: string;

@@ -112,11 +112,7 @@ describe('a missing page', () => {
     ['/401', 'SOURCE_STATUS', 'The page returned status 401. Set --username and --password.'],
     ['/204', 'CORRUPT_SOURCE', 'The page is empty.'],
     ['/zip', 'UNSUPPORTED_SOURCE', "The URL points to a file of type 'application/zip', not to a web page."],
-    [
-      '/reset',
-      'SOURCE_UNREACHABLE',
-      'The server of the source could not be reached: the connection was closed.',
-    ],
+    ['/reset', 'SOURCE_UNREACHABLE', 'The source server could not be reached: the connection was closed.'],
     ['/loop', 'SOURCE_UNREACHABLE', 'The page could not be reached: too many redirects.'],
     ['/to-file', 'SOURCE_UNREACHABLE', /redirects to a URL that is not http or https/],
     ['/to-private', 'BLOCKED_ADDRESS', /public internet/],
@@ -148,7 +144,7 @@ describe('a missing page', () => {
 
     await expect(nobody.convert(gone.origin)).rejects.toMatchObject({
       code: 'SOURCE_UNREACHABLE',
-      message: 'The server of the source could not be reached: the connection was refused.',
+      message: 'The source server could not be reached: the connection was refused.',
     });
 
     await nobody.close();

@@ -234,7 +234,7 @@ describe('the egress proxy', () => {
     expect(outcomes.filter((outcome) => outcome === 100_000)).toHaveLength(3);
     expect(byBytes.exceeded.reason).toMatchObject({
       code: 'SOURCE_TOO_LARGE',
-      message: 'The page and its resources exceed the limit of 150000 bytes.',
+      message: 'The page and its resources exceed the limit of 0.15 MB.',
     });
     expect(byRequests.exceeded.reason).toMatchObject({ code: 'SOURCE_TOO_LARGE' });
   });

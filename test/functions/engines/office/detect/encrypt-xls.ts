@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 export type XlsCipher = 'RC4' | 'CryptoAPI';
 
-/** Bytes of the stream that share a key. */
+/** Length in bytes of the blocks of the stream that share a key. */
 const BLOCK = 1024;
 const SALT = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
 const VERIFIER = Buffer.from('f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { processTree, readProcess } from '../../../../../functions/engines/worker/linux/proc.ts';
 import { Downloaders } from '../../../../../functions/platform/local/download/downloaders.ts';
 import type { ConversionError } from '../../../../../functions/shared/errors.ts';
@@ -23,6 +23,7 @@ let downloaders: Downloaders;
 let respond: RequestListener;
 
 beforeAll(async () => {
+  vi.stubEnv('NODE_COMPILE_CACHE', '');
   const progress = () => undefined;
   await buildFonts({ into: join(layers, 'fonts'), progress });
   await build({ into: join(layers, 'sandbox'), progress });
@@ -40,6 +41,7 @@ beforeEach(() => {
 });
 
 afterAll(async () => {
+  vi.unstubAllEnvs();
   await downloaders.close();
   server.closeAllConnections();
   server.close();

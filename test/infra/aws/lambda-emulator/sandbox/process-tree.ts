@@ -7,7 +7,7 @@ import {
   readStat,
 } from '../../../../../functions/engines/worker/linux/proc.ts';
 
-/** Milliseconds for which a list of all processes is used for measuring. */
+/** How long a list of all processes is reused for measuring, in milliseconds. */
 const LISTED = 200;
 let listed = { at: Number.NEGATIVE_INFINITY, children: listChildren() };
 

@@ -44,7 +44,7 @@ export interface Host {
   readonly runtimeApi?: () => { readonly host: string; readonly port: number };
   /** Whether each sandbox gets only the share of the processors that Lambda gives for its memory. */
   readonly processorShares?: boolean | undefined;
-  /** Milliseconds of the init phase, for tests that cannot wait for Lambda's ten seconds. */
+  /** Timeout of the init phase in milliseconds, for tests that cannot wait for Lambda's ten seconds. */
   readonly initTime?: number;
 }
 
@@ -70,7 +70,7 @@ export const NAMESPACES = [
   '--kill-child',
 ];
 
-/** Milliseconds that Lambda allows for the init phase, regardless of the function's timeout. */
+/** Lambda's timeout for the init phase in milliseconds, regardless of the function's timeout. */
 const INIT_TIME = 10_000;
 
 /** Limits how many start at the same time, because on Lambda none takes the processor of another. */

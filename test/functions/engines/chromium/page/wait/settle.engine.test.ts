@@ -31,7 +31,9 @@ const greet = ({ headers, socket }: IncomingMessage) => {
 const scripted = (script: string, body = '<p id=p>begun</p>') =>
   `<!doctype html><body style="margin:0">${body}<script>${script}</script>`;
 
-/** Milliseconds. A wait that is only ended by this limit is told from a short one however busy the machine is. */
+/**
+ * Limit in milliseconds. However busy the machine is, a wait that only this limit ends can be told from a short one.
+ */
 const LONG = 20_000;
 
 /** When the frames of a page that is slow to build came: on the real clock and on the page's own, milliseconds. */

@@ -2,7 +2,7 @@ import { beforeEach, expect, it, vi } from 'vitest';
 import type { Session } from '../../../../../../functions/engines/chromium/page/session.ts';
 import { startTimeLimit } from '../../../../../../functions/engines/chromium/page/wait/time-limit.ts';
 
-/** Milliseconds that have passed, and for which the browser has run. */
+/** Real time that has passed, and CPU time of the browser, in milliseconds. */
 let passed: number;
 let running: number;
 

@@ -6,7 +6,7 @@ import {
   startVirtualTime,
 } from '../../../../../../functions/engines/chromium/page/wait/virtual-time.ts';
 
-/** Milliseconds after which Chromium reports once more that a budget has ended. */
+/** Delay in milliseconds after which Chromium reports once more that a budget has ended. */
 const LATE = 5;
 
 /**

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createDynamoAccounts } from '../../functions/platform/aws/accounts.ts';
+import { createDynamoAudit } from '../../functions/platform/aws/audit.ts';
+import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
+import { createDynamoRecords } from '../../functions/platform/aws/records.ts';
+import { createDynamoUsage } from '../../functions/platform/aws/usage.ts';
+import { defaultSizes, type Sizes } from '../../functions/platform/usage/prices.ts';
+import { createPricing } from '../../functions/platform/usage/report.ts';
+import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
+import { originSetting } from '../../functions/shared/settings/environment.ts';
+import * as tools from '../../functions/tools.ts';
+import { OUTPUTS_FILE, readOutputs } from '../aws/outputs.ts';
+import { openAccounts } from '../local/accounts.ts';
+import { readSettings } from '../local/settings.ts';
+import type { Command } from './command.ts';
+import type { Stores } from './run.ts';
+
+/** Opens the database in DATA_DIR, or a deployed DynamoDB table. @throws Error if there is no database to read */
+export async function openStores({
+  name,
+  table,
+  region,
+}: Exclude<Command, { name: 'help' }>): Promise<Stores & { close(): void }> {
+  if (table === undefined) {
+    const { dataDirectory, origin } = readSettings();
+    // Only a new key may start a new one, so that a wrong DATA_DIR does not look like a server without keys.
+    if (
+      name !== 'create' &&
+      name !== 'import' &&
+      name !== 'invite' &&
+      !existsSync(join(dataDirectory, 'docmill.db'))
+    ) {
+      throw new Error(
+        `There is no database in ${dataDirectory}. Set DATA_DIR to the server's data directory.`,
+      );
+    }
+    return { ...openAccounts(dataDirectory), origin };
+  }
+  const client = new DynamoDBClient(region === undefined ? {} : { region });
+  return {
+    keys: createDynamoKeys({ client, table }),
+    usage: createDynamoUsage({ client, table, tools: Object.keys(tools) }),
+    records: createDynamoRecords({ client, table }),
+    accounts: createDynamoAccounts({ client, table }),
+    audit: createDynamoAudit({ client, table }),
+    ...(await readDeployment(table)),
+    close: () => client.destroy(),
+  };
+}
+
+/**
+ * Returns the URL of the site, below PUBLIC_URL if it is set, and the prices of the stack with this table. A stack that was not deployed
+ * from this checkout has the default sizes.
+ */
+async function readDeployment(table: string): Promise<Pick<Stores, 'origin' | 'priceRows'>> {
+  const stacks = Object.values(await readOutputs(OUTPUTS_FILE));
+  const outputs = stacks.find(({ KeyTable }) => KeyTable === table);
+  const publicUrl = originSetting('PUBLIC_URL');
+  const sizes = outputs?.Sizes ? (JSON.parse(outputs.Sizes) as Sizes) : defaultSizes(Object.values(tools));
+  return {
+    origin: publicUrl === undefined ? (outputs?.SiteUrl ?? SITE_PATH) : `${publicUrl}${SITE_PATH}`,
+    priceRows: createPricing(sizes),
+  };
+}
