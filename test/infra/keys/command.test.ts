@@ -12,7 +12,7 @@ describe('a mistake on the command line', () => {
     [['create', '--name', 'a\u202eb'], '--name must have 1 to 100 characters, without control characters.'],
     [
       ['create', '--name', 'x', '--expires', 'soon'],
-      "--expires must be a duration like 90d or 24h, got 'soon'.",
+      "--expires must be a duration such as 90d or 24h, got 'soon'.",
     ],
     [['create', '--name', 'x', '--expires', '0d'], "--expires must be more than zero, got '0d'."],
     [['create', '--name', 'x', '--expires', '-1d'], '--expires needs a value.'],
