@@ -12,7 +12,7 @@ export type ClientDependencies = Pick<
 >;
 
 /** Timeouts in milliseconds for a request that makes no progress. Waiting for a free worker does not count. */
-export interface StallTimes {
+export interface StallTimeouts {
   /** Maximum time without any answer. */
   readonly stall: number;
   /** Maximum time without another finished part, such as a page. */
@@ -25,7 +25,7 @@ export interface EngineDescription
   /** Called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   readonly command: (home: string) => WorkerCommand;
   /** Only for engines that send heartbeats. */
-  readonly times?: StallTimes | undefined;
+  readonly times?: StallTimeouts | undefined;
 }
 
 export type ScriptDependencies = Omit<EngineDependencies, 'egress' | 'download'>;
@@ -92,12 +92,12 @@ export class EngineClient {
  */
 export async function withStallTimeout<Reply>(
   request: WorkerRequest,
-  times: StallTimes,
+  times: StallTimeouts,
   run: (bounded: WorkerRequest) => Promise<Reply>,
 ): Promise<Reply> {
   const late = new AbortController();
-  const timers = new Map<keyof StallTimes, NodeJS.Timeout>();
-  const restart = (name: keyof StallTimes) => {
+  const timers = new Map<keyof StallTimeouts, NodeJS.Timeout>();
+  const restart = (name: keyof StallTimeouts) => {
     clearTimeout(timers.get(name));
     const seconds = Math.round(times[name] / 1000);
     const error = new ConversionError('TIMED_OUT', `A page of the source took longer than ${seconds} s.`);

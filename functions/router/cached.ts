@@ -7,7 +7,7 @@ import type { ConversionRequest } from './request.ts';
 /** Whether a request with `_cache` used an earlier result, for the header `X-Cache`. */
 export type CacheStatus = 'hit' | 'miss';
 
-interface Converted {
+interface CachedConversion {
   readonly result: InvocationResult;
   /** Absent for a request without `_cache`. */
   readonly cache?: CacheStatus;
@@ -30,7 +30,7 @@ export async function convertCached(
   { accepted, account }: { readonly accepted: ConversionRequest; readonly account: string },
   { resultCache, log }: { readonly resultCache?: ResultCache | undefined; readonly log: Log },
   convert: Convert,
-): Promise<Converted> {
+): Promise<CachedConversion> {
   const { cache: seconds } = accepted;
   if (seconds === undefined) return { result: await convert() };
   if (!resultCache) return { result: await convert(), cache: 'miss' };

@@ -26,7 +26,7 @@ import { createPages, type Pages } from './pages.ts';
 /**
  * Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones.
  */
-const QUICK = {
+const FAST_CLIENT = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
 } as const;
 
@@ -46,7 +46,7 @@ export function readDependencies(): Dependencies & { readonly pages?: Pages } {
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
   const results = { client: s3, bucket: environment.resultsBucket };
-  const accounts = { client: new DynamoDBClient(QUICK), table: environment.keyTable };
+  const accounts = { client: new DynamoDBClient(FAST_CLIENT), table: environment.keyTable };
   const keys = watchErrors(createDynamoKeys(accounts), log, metricsNamespace);
   const failures = watchErrors(createDynamoFailures(accounts), log, metricsNamespace);
   const dependencies: Dependencies = {

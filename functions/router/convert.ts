@@ -8,7 +8,7 @@ import { admit } from './admission/limit.ts';
 import { linkExpiry } from './admission/signature.ts';
 import { UPLOAD_TIMES } from './body/pace-upload.ts';
 import { cacheHeaders, convertCached } from './cached.ts';
-import { type Call, type Ended, failureOf, notAdmitted, type Progress, refundOf } from './call.ts';
+import { type Call, type CallResult, failureOf, notAdmitted, type Progress, refundOf } from './call.ts';
 import type { Dependencies } from './dependencies.ts';
 import { invokeTool } from './invoke.ts';
 import { recordFailure, recordUsage } from './record.ts';
@@ -25,7 +25,7 @@ export async function convert(
   { http, present, trace, signal, body }: Call,
   key: KeyRecord,
   dependencies: Dependencies,
-): Promise<Ended> {
+): Promise<CallResult> {
   const { tools, coalesce, limits, log, afterReply = beforeReply } = dependencies;
   const { id: keyId, account } = key;
   const longest = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
@@ -34,7 +34,7 @@ export async function convert(
 
   const uploads = new CallUploads(account, dependencies, signal);
   let progress: Progress = {};
-  let ended: Ended | undefined;
+  let ended: CallResult | undefined;
   try {
     await takeTurn(account);
     const read = (added: readonly Parameter[]) => {

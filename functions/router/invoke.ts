@@ -22,7 +22,7 @@ interface InvokeContext {
 }
 
 /** How long after its deadline a conversion may still store its results, in milliseconds. */
-const GRACE = 60_000;
+const INVOKE_GRACE = 60_000;
 
 /**
  * Invokes the tool of a request, with a grant to store results under a unique prefix.
@@ -42,7 +42,7 @@ export async function invokeTool(
     prefix,
     account,
     maxBytes: limits.resultBytes,
-    lifetime: limits.conversionTime + GRACE,
+    lifetime: limits.conversionTime + INVOKE_GRACE,
     contentType: contentTypeOf({ format, outputName }),
   });
   const invocation = {

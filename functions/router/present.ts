@@ -5,8 +5,8 @@ import { namesWithoutEffect } from '../shared/options/read-options.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
 import type { Contact } from './admission/access.ts';
 import {
+  detailHeaders,
   errorReply,
-  factHeaders,
   type HttpReply,
   jsonReply,
   keyReply,
@@ -16,7 +16,7 @@ import {
 } from './reply.ts';
 import type { ConversionRequest } from './request.ts';
 
-type Converted = Extract<InvocationResult, { readonly ok: true }>;
+type ConversionToPresent = Extract<InvocationResult, { readonly ok: true }>;
 
 /** Access to the stored results. The signal aborts reading one. */
 interface Stored {
@@ -26,7 +26,7 @@ interface Stored {
 
 /** The format of the responses to one request. */
 export interface Presentation {
-  output(request: ConversionRequest, result: Converted, stored: Stored): Promise<HttpReply>;
+  output(request: ConversionRequest, result: ConversionToPresent, stored: Stored): Promise<HttpReply>;
   error(error: ConversionError): HttpReply;
   /** Returns the response to a missing or invalid key, with the URL of a demo result. */
   key(contact: Contact, demoUrl?: string): HttpReply;
@@ -65,13 +65,13 @@ function acceptsJson(accept = ''): boolean {
 /** Sends the result itself, a redirect to it, or its URL, as `_response` says. */
 async function deliver(
   request: ConversionRequest,
-  result: Converted,
+  result: ConversionToPresent,
   { storage, signal }: Stored,
   name: () => Promise<HttpReply>,
 ): Promise<HttpReply> {
   if (request.response === 'text') return name();
   const objectKey = result.objectKeys[0] ?? '';
-  const headers = factHeaders(request, result);
+  const headers = detailHeaders(request, result);
   if (request.response === 'file' && storage.open) {
     const { content, ...file } = await storage.open(objectKey, signal);
     return { status: 200, headers: { ...headers, ...file.headers }, body: '', content };
@@ -127,7 +127,7 @@ function json(requestId: string): Presentation {
           ...(warnings?.length && { warnings }),
           requestId,
         });
-        const { 'Content-Type': _, ...facts } = factHeaders(request, result);
+        const { 'Content-Type': _, ...facts } = detailHeaders(request, result);
         return withHeaders(reply, facts);
       }),
     error,

@@ -38,11 +38,11 @@ export async function outputReply(
 ): Promise<HttpReply> {
   const urls = await Promise.all(result.objectKeys.map((objectKey) => storage.url(objectKey)));
   const body = urls.map((url) => `[Output] ${url}<br>`).join('');
-  return { status: 200, headers: factHeaders(request, result), body };
+  return { status: 200, headers: detailHeaders(request, result), body };
 }
 
 /** Returns the headers of a successful response. */
-export function factHeaders(
+export function detailHeaders(
   options: NamedOptions,
   { pageCount, settled, sourceKind, warnings }: Extract<InvocationResult, { readonly ok: true }>,
 ): Readonly<Record<string, string>> {

@@ -4,10 +4,10 @@ import { ConversionError } from '../shared/errors.ts';
 import { authenticate } from './admission/access.ts';
 import { convertDemo } from './admission/demo.ts';
 import { admit } from './admission/limit.ts';
-import { isSigned, verifyLink } from './admission/signature.ts';
+import { isSignedLink, verifyLink } from './admission/signature.ts';
 import { readUsage } from './admission/usage.ts';
 import { openBody } from './body/body.ts';
-import { type Call, type Ended, failureOf, logFields, notAdmitted, refundOf, traceOf } from './call.ts';
+import { type Call, type CallResult, failureOf, logFields, notAdmitted, refundOf, traceOf } from './call.ts';
 import { convert } from './convert.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -31,7 +31,7 @@ export async function route(
   const trace = traceOf(http);
   const present = presentationOf(http, trace.requestId);
   const { reply, facts } = await respond({ http, present, trace, signal }, dependencies).catch(
-    (thrown): Ended => {
+    (thrown): CallResult => {
       const { error, code } = failureOf(thrown, trace, log, signal);
       return { reply: present.error(error), facts: { code } };
     },
@@ -41,7 +41,7 @@ export async function route(
   return withHeaders(reply, { 'X-Request-Id': trace.requestId, ...cors });
 }
 
-async function respond(asked: Omit<Call, 'endpoint'>, dependencies: Dependencies): Promise<Ended> {
+async function respond(asked: Omit<Call, 'endpoint'>, dependencies: Dependencies): Promise<CallResult> {
   const { http, present } = asked;
   const { refusal, version } = dependencies;
   const refused = refusal?.();
@@ -62,13 +62,13 @@ async function respond(asked: Omit<Call, 'endpoint'>, dependencies: Dependencies
 }
 
 /** Responds to a request whose key may be in its body. */
-async function respondToBody(call: Call, dependencies: Dependencies): Promise<Ended> {
+async function respondToBody(call: Call, dependencies: Dependencies): Promise<CallResult> {
   const { http } = call;
   const { keys, keyless } = dependencies;
   const key = await authenticate(http, keys);
   if (key) return readBody({ ...call, key }, dependencies);
   if (keyless?.admits(http.ip) === false) throw tooManyWithoutKey();
-  let ended: Ended | undefined;
+  let ended: CallResult | undefined;
   try {
     ended = await readBody(call, dependencies);
     return ended;
@@ -80,7 +80,7 @@ async function respondToBody(call: Call, dependencies: Dependencies): Promise<En
 }
 
 /** Reads a body up to its first file, with the parameters in it. */
-async function readBody(call: Call, dependencies: Dependencies): Promise<Ended> {
+async function readBody(call: Call, dependencies: Dependencies): Promise<CallResult> {
   const { key, ...rest } = call;
   const { http, endpoint, signal } = rest;
   const caller = { name: key?.account ?? demoAccount(http.ip), hasKey: key !== undefined };
@@ -106,10 +106,10 @@ function tooManyWithoutKey(): ConversionError {
 }
 
 /** Responds to a request for the holder of its key, or in demo mode. */
-async function authorize(call: Call, dependencies: Dependencies): Promise<Ended> {
+async function authorize(call: Call, dependencies: Dependencies): Promise<CallResult> {
   const { http, present, endpoint } = call;
   const { keys, contact } = dependencies;
-  if (isSigned(http.query)) {
+  if (isSignedLink(http.query)) {
     const key = await authorizeLink(call, dependencies);
     // A signed query is sorted, so the original order of its options is unknown.
     return convert({ ...call, http: { ...http, unordered: http.query.length } }, key, dependencies);
@@ -140,7 +140,7 @@ async function prepareUpload(
   { http, present, trace, signal }: Call,
   key: KeyRecord,
   dependencies: Dependencies,
-): Promise<Ended> {
+): Promise<CallResult> {
   const admission = await admit({ key, longest: 0 }, dependencies);
   if (!admission.admitted) return notAdmitted(admission, key, present);
   const { id: keyId, account } = key;
@@ -155,7 +155,7 @@ async function prepareUpload(
   return { reply: withHeaders(reply, await admission.release(refundOf(facts))), facts };
 }
 
-function methodRefused(methods: readonly string[], present: Presentation): Ended {
+function methodRefused(methods: readonly string[], present: Presentation): CallResult {
   const message = `The method must be ${methods.join(', ').replace(/, (?=\w+$)/, ' or ')}.`;
   const error = new ConversionError('METHOD_NOT_ALLOWED', message);
   const reply = withHeaders(present.error(error), { Allow: methods.join(', ') });

@@ -52,7 +52,7 @@ interface EditableTarget {
   readonly format: Editable;
 }
 
-interface Saving extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' | 'maxSeconds'> {
+interface SaveRequest extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' | 'maxSeconds'> {
   readonly path: string;
   readonly stored?: Stored | undefined;
 }
@@ -95,7 +95,11 @@ export function createOffice(dependencies: EngineDependencies) {
     return run(document, { path, filter: format, save: options, maxPages, stored }, conversion);
   }
 
-  async function run(document: Document, saving: Saving, conversion: OfficeConversion): Promise<HostReply> {
+  async function run(
+    document: Document,
+    saving: SaveRequest,
+    conversion: OfficeConversion,
+  ): Promise<HostReply> {
     const { options, directory } = conversion;
     const { stored } = saving;
     const macro = macroUrl(options, stored);

@@ -1,7 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize, type Format } from '../../shared/formats.ts';
 import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../shared/tool.ts';
-import type { StallTimes } from '../client.ts';
+import type { StallTimeouts } from '../client.ts';
 import { framePage } from './frame.ts';
 import { PAGE_IMAGES, type PageImage, type PdfOptions } from './options.ts';
 import { drawPages } from './paged.ts';
@@ -11,7 +11,7 @@ import type { Drawn, PageFrame } from './pdfium/drawing.ts';
 import { createPdfium } from './pdfium/pdfium.ts';
 import type { Fallback } from './pdfjs/fallback.ts';
 import { createQpdf } from './qpdf/qpdf.ts';
-import { isSigned, SIGNED, writePdfs, writeTexts } from './rewrite.ts';
+import { hasSignature, SIGNED, writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
 
 type PdfConversion = Conversion<PdfOptions, SourceFile>;
@@ -29,7 +29,7 @@ export interface PdfEngine {
 export function createPdfEngine(
   dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
   fallback?: Fallback,
-  times?: StallTimes,
+  times?: StallTimeouts,
 ): PdfEngine {
   const { size } = dependencies;
   const engines: Engines = { pdfium: createPdfium(dependencies, times), fallback };
@@ -45,7 +45,7 @@ export function createPdfEngine(
       throw new ConversionError('RESULT_TOO_LARGE', message);
     }
     if (format === 'pdf') {
-      const warnings = (await isSigned(conversion.source.path)) ? [SIGNED] : [];
+      const warnings = (await hasSignature(conversion.source.path)) ? [SIGNED] : [];
       return { pageCount, warnings, outputs: writePdfs(qpdf, document, pages, conversion) };
     }
     if (format === 'txt') return { pageCount, outputs: writeTexts(engines, document, pages, conversion) };

@@ -15,7 +15,7 @@ export const SIGNED = 'The signatures of the PDF are not valid in the result, be
  * Whether a PDF is signed. A signature is never compressed, because the bytes that it covers must be readable in the
  * file.
  */
-export async function isSigned(path: string): Promise<boolean> {
+export async function hasSignature(path: string): Promise<boolean> {
   return (await readFile(path)).includes('/ByteRange');
 }
 

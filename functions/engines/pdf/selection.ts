@@ -3,7 +3,7 @@ import type { Format } from '../../shared/formats.ts';
 import { choosePages, sequence } from '../../shared/options/page-selection.ts';
 import type { PdfOptions } from './options.ts';
 
-interface Selecting {
+interface PageSelection {
   readonly options: PdfOptions;
   readonly format: Format;
   readonly delivery: 'one' | 'paged';
@@ -14,7 +14,7 @@ interface Selecting {
  * otherwise.
  * @throws ConversionError `PAGE_RANGE` if the document does not have them.
  */
-export function selectPages({ options, format, delivery }: Selecting, pageCount: number): number[] {
+export function selectPages({ options, format, delivery }: PageSelection, pageCount: number): number[] {
   const { odd, even } = options;
   const chosen = choosePages(options, pageCount);
   if (!chosen && !odd && !even && delivery === 'one' && isImage(format)) return [1];
@@ -30,7 +30,7 @@ export function selectPages({ options, format, delivery }: Selecting, pageCount:
 
 /** Returns the range of the selected pages before the document's length, at most `max`, is known. */
 export function rangeOf(
-  { options, format, delivery }: Selecting,
+  { options, format, delivery }: PageSelection,
   max: number,
 ): { readonly from: number; readonly to: number } {
   const { firstPage, lastPage, pages, odd, even } = options;

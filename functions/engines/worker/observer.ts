@@ -56,7 +56,7 @@ const EVENTS = ['starting', 'ready', 'failed', 'late', 'unsandboxed', 'ended', '
 
 /** Returns an observer that notifies several others. */
 export function observeAll(...observers: readonly WorkerObserver[]): WorkerObserver {
-  const tellers = EVENTS.map((event) => {
+  const listeners = EVENTS.map((event) => {
     const tell = (...given: readonly unknown[]) => {
       for (const observer of observers)
         (observer[event] as ((...given: readonly unknown[]) => void) | undefined)?.apply(observer, [
@@ -65,5 +65,5 @@ export function observeAll(...observers: readonly WorkerObserver[]): WorkerObser
     };
     return [event, tell] as const;
   });
-  return Object.fromEntries(tellers);
+  return Object.fromEntries(listeners);
 }

@@ -261,8 +261,8 @@ export class WorkerPool {
 
   #giveBack(worker: WorkerProcess): void {
     const { requests, memory } = this.#options;
-    const worn = worker.requests >= requests || worker.memory > memory;
-    if (worn || this.#closed) worker.kill();
+    const isExpired = worker.requests >= requests || worker.memory > memory;
+    if (isExpired || this.#closed) worker.kill();
     if (worker.usable) {
       this.#idle.push(worker);
       const excess = watchExcess(worker, this.#limits, 'idle');

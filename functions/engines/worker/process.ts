@@ -15,7 +15,7 @@ import type {
 } from '../protocol.ts';
 import { diskUsage } from './linux/disk.ts';
 import { type Examination, type GroupState, NOTHING } from './linux/examine.ts';
-import { killFirstWithoutMemory } from './linux/memory.ts';
+import { preferAsOomVictim } from './linux/memory.ts';
 import { killOrphans } from './linux/orphans.ts';
 import { readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
@@ -134,7 +134,7 @@ export class WorkerProcess {
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     });
     alive.add(this);
-    killFirstWithoutMemory(this.#child);
+    preferAsOomVictim(this.#child);
 
     const started = Promise.withResolvers<void>();
     this.#begin = (message) => {

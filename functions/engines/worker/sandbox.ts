@@ -44,7 +44,7 @@ export interface SandboxGaps {
 }
 
 /** Actions of a browser that only Landlock can deny, with the version that introduced it. */
-const OF_A_BROWSER = [
+const BROWSER_GAPS = [
   { since: 4, gap: 'connect to any TCP port' },
   { since: 6, gap: 'send signals to processes of the service' },
 ] as const;
@@ -136,7 +136,7 @@ export function findSandboxGaps(layers: string): SandboxGaps {
   const enter = realpathSync(join(layers, 'sandbox/enter'));
   const { stdout } = spawnSync(enter, ['--probe'], { env: sandboxEnvironment('best-effort') });
   const [missing = 3, landlock = 0] = (stdout.toString().trim() || '3 0').split(' ').map(Number);
-  const browser = OF_A_BROWSER.filter(({ since }) => landlock < since).map(({ gap }) => gap);
+  const browser = BROWSER_GAPS.filter(({ since }) => landlock < since).map(({ gap }) => gap);
   return { files: (missing & 1) !== 0, calls: (missing & 2) !== 0, landlock, browser };
 }
 

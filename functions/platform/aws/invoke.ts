@@ -71,15 +71,16 @@ async function sendWithRetry(
   command: InvokeCommand,
   signal: AbortSignal,
 ): Promise<InvokeCommandOutput> {
-  const giveUp = Date.now() + RETRY_TIME.min + Math.random() * (RETRY_TIME.max - RETRY_TIME.min);
+  const deadline = Date.now() + RETRY_TIME.min + Math.random() * (RETRY_TIME.max - RETRY_TIME.min);
   for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
     const sent = Date.now();
     try {
       return await client.send(command, { abortSignal: signal });
     } catch (thrown) {
-      const left = giveUp - Date.now();
+      const left = deadline - Date.now();
       // After any other error the conversion may already be running, so a retry could convert twice.
-      const isRejected = nameOf(thrown) === 'TooManyRequestsException' || isUnsent(thrown, Date.now() - sent);
+      const isRejected =
+        errorName(thrown) === 'TooManyRequestsException' || isUnsent(thrown, Date.now() - sent);
       if (!isRejected || left <= 0) throw thrown;
       const pause = wait * (0.5 + 0.5 * Math.random());
       await setTimeout(Math.min(pause, left), undefined, { signal });
@@ -98,7 +99,7 @@ function tenantId({ account }: Invocation): string {
 
 function unreachable(cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return abortError(signal);
-  const name = nameOf(cause);
+  const name = errorName(cause);
   if (BUSY.has(name) || isUnconnected(cause)) {
     return new ConversionError('OVERLOADED', 'The service is at capacity. Retry in 5 seconds.', {
       cause,
@@ -138,7 +139,7 @@ function functionError(payload: unknown): ConversionError {
   return ConversionError.from(cause);
 }
 
-function nameOf(thrown: unknown): string {
+function errorName(thrown: unknown): string {
   return thrown instanceof Error ? thrown.name : '';
 }
 

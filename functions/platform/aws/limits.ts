@@ -6,9 +6,9 @@ import { type Item, openTable, type TableLocation, type Update } from './table.t
 /** Exceeds every real limit, so that one expression works for accounts with and without a limit. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 /** Seconds after which the counters of an inactive account are deleted. */
-const KEPT = 70 * 24 * 3600;
+const COUNTER_LIFETIME = 70 * 24 * 3600;
 /** Maximum number of attempts to start a window before a call gives up. */
-const ROUNDS = 1000;
+const MAX_ATTEMPTS = 1000;
 
 /**
  * Counts in one item per account, `limits#<account>`. One conditional update admits a call. It fails when a window
@@ -24,7 +24,7 @@ export function createDynamoLimiter(location: TableLocation): Limiter {
       const { account, limits, now = Date.now(), shortWindow } = call;
       let windows = windowsAt(now, shortWindow);
       const lease = limits.concurrent === undefined ? undefined : `l${randomUUID().replaceAll('-', '')}`;
-      for (let round = 0; round < ROUNDS; round++) {
+      for (let round = 0; round < MAX_ATTEMPTS; round++) {
         const counted = await table.update(idOf(account), countInWindow(call, windows, lease));
         if (counted) return admitted(counted);
         const item = await table.get(idOf(account));
@@ -119,7 +119,7 @@ function renewWindow(
     ':monthUsed': { N: String(used.month + 1) },
     ':leases': { M: leases },
     ':version': { N: String(Number(item?.version?.N ?? 0) + 1) },
-    ':kept': { N: String(Math.floor(now / 1000) + KEPT) },
+    ':kept': { N: String(Math.floor(now / 1000) + COUNTER_LIFETIME) },
   };
   const expression =
     'SET minuteOf = :minute, monthOf = :month, minuteUsed = :minuteUsed, monthUsed = :monthUsed, leases = :leases, expires = :kept, version = :version';

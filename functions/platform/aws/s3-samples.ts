@@ -7,7 +7,7 @@ import type { Storage } from '../storage.ts';
 /**
  * How long a sample is used before it is stored again, in milliseconds. The bucket deletes it after a day or more.
  */
-const KEPT = 12 * HOUR;
+const SAMPLE_LIFETIME = 12 * HOUR;
 
 /** Returns a function that stores a bundled source in the bucket and returns a URL for tools to download it. */
 export function createS3Samples(
@@ -18,7 +18,7 @@ export function createS3Samples(
   const stored = new Map<string, number>();
   return async (name) => {
     const objectKey = `samples/${name}`;
-    if ((stored.get(name) ?? 0) < Date.now() - KEPT) {
+    if ((stored.get(name) ?? 0) < Date.now() - SAMPLE_LIFETIME) {
       const type = name.endsWith('.html') ? 'text/html; charset=utf-8' : 'application/octet-stream';
       const Body = await readFile(join(folder, name));
       await client.send(new PutObjectCommand({ Bucket: bucket, Key: objectKey, Body, ContentType: type }));

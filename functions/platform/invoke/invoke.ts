@@ -43,7 +43,7 @@ export interface Measured {
   readonly steps: Readonly<Record<string, number>>;
 }
 
-export interface StoredFacts {
+export interface StoredDetails {
   readonly bytes: number;
   /** Page of the document, if there is a file per page. */
   readonly page?: number;
@@ -54,7 +54,7 @@ export type InvocationResult = { readonly measured?: Measured } & (
       readonly ok: true;
       readonly objectKeys: readonly string[];
       /** Facts about the objects, in the same order. */
-      readonly stored?: readonly StoredFacts[];
+      readonly stored?: readonly StoredDetails[];
       readonly pageCount?: number;
       readonly settled?: boolean;
       /** Kind of the source; see `Converted.sourceKind`. */

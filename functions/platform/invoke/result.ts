@@ -1,5 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
-import type { InvocationResult, Measured, StoredFacts } from './invoke.ts';
+import type { InvocationResult, Measured, StoredDetails } from './invoke.ts';
 
 /**
  * Validates a tool's response field by field, because the tool has processed hostile content.
@@ -50,7 +50,7 @@ function isSentence(text: string): boolean {
   return /^[ -~]{1,200}$/.test(text);
 }
 
-function isStored(value: unknown): value is readonly StoredFacts[] {
+function isStored(value: unknown): value is readonly StoredDetails[] {
   if (!Array.isArray(value)) return false;
   return value.every((entry: unknown) => {
     const { bytes, page, ...others } = (entry ?? {}) as Record<string, unknown>;

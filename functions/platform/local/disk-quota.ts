@@ -15,7 +15,7 @@ export interface DiskQuotaOptions {
 /** Seconds until some results may have expired. */
 const RETRY_TIME = 3600;
 /** Minimum bytes that a result counts: a block for its content, and one for the file system's metadata. */
-const LEAST = 8192;
+const MIN_COUNTED_BYTES = 8192;
 /** Number of files that a sweep checks before other work gets its turn, which takes about a millisecond. */
 const SLICE = 100;
 
@@ -80,7 +80,7 @@ export class DiskQuota {
       const names = await readdir(join(this.#directory, folder)).catch(() => []);
       for (const [index, entry] of names.entries()) {
         if (index % SLICE === 0) await setImmediate();
-        yield { name: nameOf(entry), size: bytesOf(entry) };
+        yield { name: entryName(entry), size: bytesOf(entry) };
       }
     }
   }
@@ -93,7 +93,7 @@ export class DiskQuota {
       for (const [index, entry] of names.entries()) {
         if (index % SLICE === 0) await setImmediate();
         // Another call may have removed the entry, and its bytes, since the names were read.
-        if (exists(nameOf(entry)) || !existsSync(join(path, entry))) continue;
+        if (exists(entryName(entry)) || !existsSync(join(path, entry))) continue;
         rmSync(join(path, entry), { force: true });
         const total = this.#totals.get(folder);
         if (total !== undefined) this.#totals.set(folder, total - sizeOf(entry));
@@ -122,7 +122,7 @@ export class DiskQuota {
   }
 }
 
-function nameOf(entry: string): string {
+function entryName(entry: string): string {
   return entry.slice(0, entry.lastIndexOf('.'));
 }
 
@@ -131,7 +131,7 @@ function bytesOf(entry: string): number {
 }
 
 function sizeOf(entry: string): number {
-  return Math.max(LEAST, bytesOf(entry));
+  return Math.max(MIN_COUNTED_BYTES, bytesOf(entry));
 }
 
 function sumOf(names: readonly string[]): number {

@@ -86,7 +86,7 @@ export function createDiskStorage({
   space?: FreeSpace;
 }): DiskStorage {
   const quota = new DiskQuota({ directory: folderOfAccounts(directory), max: accountBytes });
-  const placeOf = (objectKey: string) => {
+  const filePathFor = (objectKey: string) => {
     const name = createHash('sha256').update(objectKey).digest('hex');
     const isShortLived = SHORT_LIVED.some((prefix) => objectKey.startsWith(prefix));
     return join(directory, isShortLived ? `${MARK}${name}` : name);
@@ -111,7 +111,7 @@ export function createDiskStorage({
           space?.check();
           quota.check(account, 1);
           mkdirSync(directory, { recursive: true, mode: 0o700 });
-          const place = placeOf(objectKey);
+          const place = filePathFor(objectKey);
           if (existsSync(place)) throw usedForm();
           const part = place + PART;
           // Another upload with the same form may be writing it.
@@ -147,12 +147,12 @@ export function createDiskStorage({
       ),
 
     async exists(objectKey) {
-      const found = await lstat(placeOf(objectKey)).catch(() => undefined);
+      const found = await lstat(filePathFor(objectKey)).catch(() => undefined);
       return found?.isFile() === true && Date.now() - found.mtimeMs <= UPLOAD_LIFETIME;
     },
 
     async remove({ objectKey, account }) {
-      const place = placeOf(objectKey);
+      const place = filePathFor(objectKey);
       const found = await lstat(place).catch(() => undefined);
       if (!found) return;
       await rm(place, { force: true });
@@ -216,7 +216,7 @@ export function createDiskStorage({
         throw new Error('The storage rejected a result: its name is not below its prefix.');
       }
       const objectKey = prefix + file.name;
-      const place = placeOf(objectKey);
+      const place = filePathFor(objectKey);
       quota.add(account, basename(place), file.bytes);
       try {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -232,7 +232,7 @@ export function createDiskStorage({
       const valid =
         /^\d{1,12}$/.test(expires) && same(signature, sign('address', objectKey, Number(expires)));
       if (!valid || Number(expires) * 1000 <= Date.now()) return { status: 403 };
-      const path = placeOf(objectKey);
+      const path = filePathFor(objectKey);
       const found = objectKey.startsWith(UPLOAD_PREFIX) ? await exists(objectKey) : await isFile(path);
       return found ? { status: 200, path } : { status: 404 };
     },

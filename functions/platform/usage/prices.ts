@@ -65,7 +65,7 @@ export function defaultSizes(tools: readonly Tool[]): Sizes {
   return { memory: { ...memory, router: ROUTER_MEMORY }, isolated: true };
 }
 
-interface Billed {
+interface Consumption {
   readonly conversions: number;
   /** Total duration of these conversions in milliseconds. */
   readonly milliseconds: number;
@@ -75,7 +75,7 @@ interface Billed {
 
 /** Estimates what conversions of a tool cost on AWS, without downloads of results. */
 export function costOf(
-  { conversions, milliseconds, coldStarts = 0 }: Billed,
+  { conversions, milliseconds, coldStarts = 0 }: Consumption,
   tool: string,
   { memory, isolated }: Sizes,
 ): Cost {
@@ -100,7 +100,7 @@ export function costOf(
 }
 
 /** Estimates the total of `costOf` in US dollars. */
-export function estimateCost(billed: Billed, tool: string, sizes: Sizes): number {
+export function estimateCost(billed: Consumption, tool: string, sizes: Sizes): number {
   const cost = costOf(billed, tool, sizes);
   return cost.tool + cost.router + cost.other;
 }

@@ -2,7 +2,7 @@ import { demoAccount } from '../../platform/demo-account.ts';
 import { MINUTE } from '../../shared/dates.ts';
 
 /** Maximum number of IP addresses to count per minute. Requests from others are not read. */
-const MAX_ADDRESSES = 10_000;
+const MAX_IPS = 10_000;
 
 /** Limits how many requests without a key are read per minute and IP address. */
 export interface KeylessLimit {
@@ -28,7 +28,7 @@ export function createKeylessLimit(
   return {
     admits: (ip) => {
       const count = find(demoAccount(ip));
-      return count === 0 ? counts.size < MAX_ADDRESSES : count < perMinute;
+      return count === 0 ? counts.size < MAX_IPS : count < perMinute;
     },
     count: (ip) => {
       const caller = demoAccount(ip);

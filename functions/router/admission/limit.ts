@@ -14,7 +14,7 @@ export interface LimitDependencies {
 }
 
 /** How long after its deadline a call still counts as in progress if its process was killed, in milliseconds. */
-const GRACE = 30_000;
+const LEASE_GRACE = 30_000;
 
 /** Returns the limits that apply to a key. */
 export function limitsOf({ limits }: KeyRecord, defaults: RateLimits): RateLimits {
@@ -40,7 +40,7 @@ export async function admit(
   { limiter, defaultLimits, log }: LimitDependencies,
 ): Promise<Admitted> {
   const limits = limitsOf(key, defaultLimits);
-  const expires = Date.now() + longest + GRACE;
+  const expires = Date.now() + longest + LEASE_GRACE;
   const admission = await limiter.admit({
     account: key.account,
     limits: { ...limits, perShortWindow: limits.perMinute },

@@ -14,7 +14,7 @@ interface LinkRequest {
 }
 
 /** Whether a query is, or was meant to be, that of a signed link. */
-export function isSigned(query: readonly Parameter[]): boolean {
+export function isSignedLink(query: readonly Parameter[]): boolean {
   return query.some(({ name }) => LINK_PARAMETERS.some((parameter) => parameter === name));
 }
 

@@ -32,7 +32,7 @@ export interface Body {
 }
 
 /** Timeout (ms) for the parameters before the first file. Until then the key is unchecked. */
-const FIELDS_TIME = 15_000;
+const FIELDS_TIMEOUT = 15_000;
 /** Limits how many bodies are parsed at once, because 64 KiB of part headers block the main thread for up to 4 ms. */
 const openings = {
   withKey: createFairQueue({ total: 64, perAccount: 4, maxWaiting: 250, tooMany: tooManyBodies }),
@@ -55,10 +55,10 @@ export function openBody(request: BodyRequest, caller: BodyCaller, signal: Abort
   const late = () =>
     new ConversionError(
       'SOURCE_TIMEOUT',
-      `Timed out after ${FIELDS_TIME / 1000} s waiting for the parameters in the body.`,
+      `Timed out after ${FIELDS_TIMEOUT / 1000} s waiting for the parameters in the body.`,
     );
   return withTimeout(
-    FIELDS_TIME,
+    FIELDS_TIMEOUT,
     signal,
     (stop) => queue.run(caller.name, () => open(request, caller, { signal, stop }), stop),
     late,

@@ -3,21 +3,21 @@ import { ConversionError } from '../../shared/errors.ts';
 import { areTinyChunks, CHUNKS_PER_TURN } from '../../shared/source/pace.ts';
 
 /** Timeouts for sending a body, in milliseconds. */
-export interface UploadTimes {
+export interface UploadTimeouts {
   /** Maximum time between two chunks. */
   readonly idle: number;
   /** Maximum time until the end of the body. */
   readonly whole: number;
 }
 
-export const UPLOAD_TIMES: UploadTimes = { idle: 10_000, whole: 120_000 };
+export const UPLOAD_TIMES: UploadTimeouts = { idle: 10_000, whole: 120_000 };
 
 /**
  * Returns the body of a request as a stream that fails with `SOURCE_TIMEOUT` if the caller stops sending, and with
  * `CORRUPT_SOURCE` if the connection ends early. Destroying it leaves the connection open, so that a reply can be
  * sent.
  */
-export function paceUpload(body: Readable, times: UploadTimes = UPLOAD_TIMES): Readable {
+export function paceUpload(body: Readable, times: UploadTimeouts = UPLOAD_TIMES): Readable {
   let [chunks, bytes] = [0, 0];
   const paced = new Transform({
     transform(chunk: Buffer, _encoding, done) {

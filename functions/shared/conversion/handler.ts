@@ -1,4 +1,4 @@
-import type { Invocation, InvocationResult, Invoke, StoredFacts } from '../../platform/invoke/invoke.ts';
+import type { Invocation, InvocationResult, Invoke, StoredDetails } from '../../platform/invoke/invoke.ts';
 import type { Put } from '../../platform/storage.ts';
 import { ConversionError } from '../errors.ts';
 import { describe, type Log } from '../log.ts';
@@ -73,7 +73,7 @@ export function createHandler<T extends Tool>(
     const { pageCount, settled, sourceKind, warnings } = converted;
     const outputs = measurement.pagesOf(converted, format);
     const counted = measurement.counting(put);
-    const stored: StoredFacts[] = [];
+    const stored: StoredDetails[] = [];
     const recorded: Put = async (target, file, stop) => {
       stored.push({ bytes: file.bytes, ...(file.page !== undefined && { page: file.page }) });
       return counted(target, file, stop);

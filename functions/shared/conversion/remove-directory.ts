@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Upper bounds for a synchronous delete (a few milliseconds). */
-const QUICK = { bytes: 10_000_000, files: 50 };
+const SYNC_LIMITS = { bytes: 10_000_000, files: 50 };
 /** Retries transient errors, such as EMFILE, for about a minute. */
 const REPEATED = { maxRetries: 10, retryDelay: 1000 };
 
@@ -36,8 +36,8 @@ export function emptyDirectory(directory: string): boolean {
 /** Returns the paths in a directory, or `undefined` if deleting them would take longer. */
 function quickFiles(directory: string): string[] | undefined {
   const names = readdirSync(directory);
-  if (names.length > QUICK.files) return undefined;
+  if (names.length > SYNC_LIMITS.files) return undefined;
   const paths = names.map((name) => join(directory, name));
   const bytes = paths.reduce((sum, path) => sum + lstatSync(path).size, 0);
-  return bytes <= QUICK.bytes ? paths : undefined;
+  return bytes <= SYNC_LIMITS.bytes ? paths : undefined;
 }

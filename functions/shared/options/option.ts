@@ -86,7 +86,7 @@ interface Common<Default> extends Scope {
   readonly default?: Default;
 }
 
-function scopeOf({ outputs, inputs, with: others, protects }: Scope): Scope {
+function pickScope({ outputs, inputs, with: others, protects }: Scope): Scope {
   return {
     ...(outputs && { outputs }),
     ...(inputs && { inputs }),
@@ -117,7 +117,7 @@ export function option<Value, Default extends Value | undefined = undefined>(
   options: Common<Default>,
 ): Option<Value | Default> {
   return {
-    ...scopeOf(options),
+    ...pickScope(options),
     ...(options.words && { words: options.words }),
     ...(options.ignores && { ignores: options.ignores }),
     names: [names].flat(),
@@ -180,7 +180,7 @@ export function flag(
   const inverted = [options.off ?? []].flat();
   const rule = "empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off'";
   return {
-    ...scopeOf(options),
+    ...pickScope(options),
     names: [[names].flat(), inverted].flat(),
     words: 'none',
     description: options.description,

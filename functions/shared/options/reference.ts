@@ -23,12 +23,12 @@ export function referenceOf(tool: Tool): ReadonlyMap<string, readonly OptionRefe
     option,
     rule: typeof option.default === 'boolean' ? 'on or off' : option.rule,
     default: defaultOf(option),
-    scope: scopeOf(option, tool),
+    scope: describeScope(option, tool),
   }));
   return Map.groupBy(described, ({ option: { category = '' } }) => category);
 }
 
-function scopeOf(option: Option<unknown>, { formats, options }: Tool): string {
+function describeScope(option: Option<unknown>, { formats, options }: Tool): string {
   const { inputs, with: others, outputs = formats } = option;
   const written = formats.filter((format) => outputs.includes(format));
   const dotted = (kinds: readonly string[]) => kinds.map((kind) => `.${kind}`).join(' ');

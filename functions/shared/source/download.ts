@@ -12,7 +12,7 @@ import { saveBody } from './body.ts';
 import { canDecode } from './decode/decode-file.ts';
 import type { Decode } from './decode/decoder.ts';
 import { mediaTypeIn, sourceName } from './name.ts';
-import { BUDGETS, type Budgets, requestSource } from './request.ts';
+import { BUDGETS, type DownloadTimeouts, requestSource } from './request.ts';
 
 export interface DownloadOptions {
   /** Directory that the file is written to, as `source`. */
@@ -22,7 +22,7 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
   /** The account that the download is for. Name lookups are limited per account. */
   readonly account?: string;
-  readonly budgets?: Partial<Budgets>;
+  readonly budgets?: Partial<DownloadTimeouts>;
   /** Decodes sources that are sent compressed. Without it, they are rejected. */
   readonly decode?: Decode;
 }
@@ -79,12 +79,14 @@ export function createReadValidators(egress: Egress): ReadValidators {
   };
 }
 
-type Following = Pick<DownloadOptions, 'egress' | 'signal' | 'account'> & { readonly budgets: Budgets };
+type RedirectOptions = Pick<DownloadOptions, 'egress' | 'signal' | 'account'> & {
+  readonly budgets: DownloadTimeouts;
+};
 
 async function followRedirects(
   url: string | URL,
   method: 'GET' | 'HEAD',
-  options: Following,
+  options: RedirectOptions,
 ): Promise<{ response: IncomingMessage; checked: CheckedUrl }> {
   const { egress, signal, budgets, account = '' } = options;
   const lookupFor = { account, signal };
@@ -111,7 +113,7 @@ async function followRedirects(
 async function save(
   response: IncomingMessage,
   { url }: CheckedUrl,
-  { directory, limits, budgets, signal, decode, account = '' }: Following & DownloadOptions,
+  { directory, limits, budgets, signal, decode, account = '' }: RedirectOptions & DownloadOptions,
 ): Promise<SourceFile> {
   const status = response.statusCode ?? 0;
   // A partial response (206) was not requested and is not the whole file.

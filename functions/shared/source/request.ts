@@ -7,7 +7,7 @@ import { ConversionError } from '../errors.ts';
 import { startArrivalTimer } from '../timeout.ts';
 
 /** Maximum milliseconds for each phase of a download. */
-export interface Budgets {
+export interface DownloadTimeouts {
   readonly connect: number;
   readonly headers: number;
   /** Time between two chunks of the body. */
@@ -16,7 +16,7 @@ export interface Budgets {
   readonly whole: number;
 }
 
-export const BUDGETS: Budgets = { connect: 5000, headers: 10_000, idle: 5000, whole: 20_000 };
+export const BUDGETS: DownloadTimeouts = { connect: 5000, headers: 10_000, idle: 5000, whole: 20_000 };
 
 /**
  * Identifies the service to servers and to itself. A request that contains it must not start another conversion (RFC
@@ -54,7 +54,7 @@ export function requestSource(
   options: {
     readonly method?: 'GET' | 'HEAD';
     readonly authorization: string | undefined;
-    readonly budgets: Budgets;
+    readonly budgets: DownloadTimeouts;
     readonly signal: AbortSignal;
   },
 ): Promise<IncomingMessage> {

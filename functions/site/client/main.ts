@@ -139,7 +139,7 @@ function showErrors(errors: readonly Problem[], requestId?: string): void {
     control?.removeAttribute('aria-invalid');
   }
   for (const error of errors) {
-    const place = placeOf(error) ?? byId('failure');
+    const place = fieldFor(error) ?? byId('failure');
     const code = error.code ? [' ', create('a', { href: `${SUPPORT}#${error.code}` }, error.code)] : [];
     place.append(create('span', {}, `${error.detail}`, ...code));
     place.hidden = false;
@@ -151,7 +151,7 @@ function showErrors(errors: readonly Problem[], requestId?: string): void {
 }
 
 /** Returns the element to show an error at: the control of its parameter, which may be an alias of an option. */
-function placeOf({ parameter }: Problem): HTMLElement | undefined {
+function fieldFor({ parameter }: Problem): HTMLElement | undefined {
   if (parameter === undefined) return undefined;
   const control = controlsOf(panelOf(state.app)).find(({ dataset }) =>
     dataset.names?.split(' ').includes(parameter),

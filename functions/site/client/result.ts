@@ -1,13 +1,13 @@
 import { LIVE } from '../texts.ts';
 import { create } from './dom.ts';
-import type { Ended, Output } from './service.ts';
+import type { ConversionResult, Output } from './service.ts';
 
 /** Maximum number of characters of a text to show. */
 const MAX_TEXT = 100_000;
 const SHOWN = /^image\/(jpeg|png|webp|avif|gif)$/;
 
 /** Returns the result as elements: images and pages as a strip, text as text, and a link for each file. */
-export async function showResult(ended: Ended, signal: AbortSignal): Promise<Node[]> {
+export async function showResult(ended: ConversionResult, signal: AbortSignal): Promise<Node[]> {
   const { outputs, pageCount, ignored = [], warnings = [], isDemo, requestId } = ended;
   const notes = [
     ...(isDemo ? [LIVE.demoNote] : []),

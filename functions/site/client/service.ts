@@ -17,7 +17,7 @@ export interface Problem {
 }
 
 /** How a conversion ended. */
-export interface Ended {
+export interface ConversionResult {
   readonly outputs: readonly Output[];
   readonly errors: readonly Problem[];
   readonly requestId?: string | undefined;
@@ -27,7 +27,7 @@ export interface Ended {
   readonly isDemo?: boolean;
 }
 
-const failed = (detail: string, requestId?: string | null): Ended => ({
+const failed = (detail: string, requestId?: string | null): ConversionResult => ({
   outputs: [],
   errors: [{ detail }],
   requestId: requestId ?? undefined,
@@ -57,7 +57,7 @@ interface Sent extends Pick<Asked, 'signal' | 'onSent'> {
 }
 
 /** Converts. Without a key, the service converts in demo mode and replies with text. */
-export async function convert({ url }: Call, asked: Asked): Promise<Ended> {
+export async function convert({ url }: Call, asked: Asked): Promise<ConversionResult> {
   const { key, file, maxBody = Number.POSITIVE_INFINITY, signal } = asked;
   try {
     if (key === '') return await convertDemo(url, signal);
@@ -82,7 +82,7 @@ async function upload(
   url: string,
   file: File,
   { key, signal, onSent }: Asked,
-): Promise<{ readonly url: string } | Ended> {
+): Promise<{ readonly url: string } | ConversionResult> {
   const { origin, search } = new URL(url);
   const issue = `${origin}/api/uploads?name=${encodeURIComponent(file.name)}`;
   const issued = await fetch(issue, { method: 'POST', headers: { 'X-Api-Key': key }, signal });
@@ -117,7 +117,7 @@ function send(url: string, { method, headers, body, signal, onSent }: Sent): Pro
   });
 }
 
-async function convertDemo(url: string, signal: AbortSignal): Promise<Ended> {
+async function convertDemo(url: string, signal: AbortSignal): Promise<ConversionResult> {
   const response = await fetch(url, { signal });
   const text = await response.text();
   const requestId = response.headers.get('X-Request-Id');

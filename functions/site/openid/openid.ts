@@ -51,7 +51,7 @@ const FLOW_COOKIE = 'docmill-openid';
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 const textOf = ({ issuer, subject }: Identity) => JSON.stringify([issuer, subject]);
-const nameOf = (identity: Identity) => `openid#${hashOf(textOf(identity))}`;
+const identityKey = (identity: Identity) => `openid#${hashOf(textOf(identity))}`;
 
 /** Signs in with an OpenID Connect provider: authorization code with PKCE, state and nonce. */
 export function createOpenId({ settings, records, members, origin, isOpen, log }: Dependencies): OpenId {
@@ -59,7 +59,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
 
   /** Returns a session of the account that an identity is bound to. */
   async function signInBound(identity: Identity): Promise<SignedIn | undefined> {
-    const text = await records.get(nameOf(identity));
+    const text = await records.get(identityKey(identity));
     if (text === undefined) return undefined;
     const { account, email } = JSON.parse(text) as Binding;
     // Deleting an account ends its binding.
@@ -84,7 +84,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
       return { problem: 'otherIdentity' };
     }
     await records.set(identityRecord(account), textOf(identity));
-    await records.set(nameOf(identity), JSON.stringify({ account, email } satisfies Binding));
+    await records.set(identityKey(identity), JSON.stringify({ account, email } satisfies Binding));
     return signedIn;
   }
 

@@ -39,7 +39,7 @@ export interface OperatorDependencies {
 
 type Page = (request: HttpRequest) => Promise<AccountReply>;
 
-interface Shown {
+interface Feedback {
   readonly notice?: Notice;
   /** A secret that is shown only once. */
   readonly secret?: string;
@@ -54,12 +54,12 @@ export function createOperator(
   { accounts, keys, usage, failures, audit, priceRows, operation, sendMail, origin }: OperatorDependencies,
   members: Members,
 ) {
-  const wrong = (text: string): Shown => ({ notice: { text, isError: true } });
+  const wrong = (text: string): Feedback => ({ notice: { text, isError: true } });
   const reply = (
     path: string,
     title: string,
     main: Parameters<typeof operatorPage>[2],
-    { notice }: Shown = {},
+    { notice }: Feedback = {},
   ): AccountReply => ({
     status: notice?.isError ? 400 : 200,
     title,
@@ -82,7 +82,7 @@ export function createOperator(
     );
   }
 
-  async function list(search: string, wanted: number, shown: Shown = {}): Promise<AccountReply> {
+  async function list(search: string, wanted: number, shown: Feedback = {}): Promise<AccountReply> {
     const page = Math.min(1e6, Math.max(1, Math.trunc(wanted) || 1));
     const found = await accounts.search(search, LISTED * (page - 1), LISTED);
     const listed = await Promise.all(
@@ -97,7 +97,7 @@ export function createOperator(
     );
   }
 
-  async function details(id: string, shown: Shown = {}): Promise<AccountReply> {
+  async function details(id: string, shown: Feedback = {}): Promise<AccountReply> {
     const account = await accounts.get(id);
     if (!account) return { ...(await list('', 1)), status: 404 };
     const month = monthOf();
@@ -161,7 +161,7 @@ export function createOperator(
       key: KeyRecord,
       form: URLSearchParams,
       log: (action: string, details?: string) => Promise<void>,
-    ) => Promise<Shown | undefined>,
+    ) => Promise<Feedback | undefined>,
   ): Action =>
     action(async ({ id, form, log }) => {
       const key = await keys.get(id);

@@ -5,13 +5,13 @@ import { TEXTS } from '../texts.ts';
 
 const { docs: TEXT } = TEXTS;
 
-interface Described {
+interface DocsInput {
   readonly name: string;
   readonly description: string;
 }
 
 /** Returns the overview: how to call the service, the parameters that all tools share, and the tools. */
-export function docsPage(tools: readonly Tool[], parameters: readonly Described[], origin: string): Html {
+export function docsPage(tools: readonly Tool[], parameters: readonly DocsInput[], origin: string): Html {
   const rows = parameters.map(
     ({ name, description }) =>
       html`<tr id="${name}"><td><a href="#${name}"><code>${name}</code></a></td><td>${withCode(description)}</td></tr>`,

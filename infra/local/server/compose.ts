@@ -1,7 +1,7 @@
 import { constants, copyFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { launcherIn, OF_DOWNLOADS } from '../../../functions/engines/worker/linux/launcher.ts';
+import { DOWNLOAD_NICE, launcherIn } from '../../../functions/engines/worker/linux/launcher.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
 import type { KeyFinder } from '../../../functions/platform/keys/keys.ts';
@@ -130,7 +130,7 @@ export async function composeService(
     },
     {
       temporary,
-      launcher: launcherIn(layers, OF_DOWNLOADS),
+      launcher: launcherIn(layers, DOWNLOAD_NICE),
       max: size + 2,
       log,
       observer: observeAll(downloadState, metrics.workersOf('download')),

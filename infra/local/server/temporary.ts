@@ -10,7 +10,7 @@ const SOCKET = 'alive';
  * How long a directory without a socket may exist before it counts as abandoned, in milliseconds. A starting server
  * creates its socket immediately.
  */
-const GRACE = 60_000;
+const TEMPORARY_GRACE = 60_000;
 /** Retries, because a process that was just killed may still be writing. */
 const REMOVAL = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 } as const;
 
@@ -47,7 +47,7 @@ async function isAbandoned(directory: string, owner: number): Promise<boolean> {
   if (existsSync(join(directory, SOCKET))) return !(await isListening(join(directory, SOCKET)));
   const stats = await stat(directory).catch(() => undefined);
   const age = Date.now() - (stats?.mtimeMs ?? Date.now());
-  return !existsSync(`/proc/${owner}`) && age > GRACE;
+  return !existsSync(`/proc/${owner}`) && age > TEMPORARY_GRACE;
 }
 
 function isListening(path: string): Promise<boolean> {

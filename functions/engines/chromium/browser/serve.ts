@@ -33,7 +33,7 @@ const CHECK_INTERVAL = 10;
 /** Number of pages that are kept open while idle, so that two consecutive requests need not open one. */
 const IDLE_PAGES = 2;
 /** Timeouts for opening and for closing a page, in milliseconds. */
-const OPEN_TIME = 5000;
+const OPEN_TIMEOUT = 5000;
 const CLOSE_TIME = 2000;
 /**
  * Delay (ms) before housekeeping, so that the result is usually stored first, and the maximum delay before a finished
@@ -91,7 +91,7 @@ export async function servePages<Options extends PageOptions>(
         busy = true;
         let failed: string | undefined;
         // Chromium does not report that a renderer ended while its page was being opened.
-        const session = (await within(OPEN_TIME, ahead.shift()!)) ?? exitUnusable();
+        const session = (await within(OPEN_TIMEOUT, ahead.shift()!)) ?? exitUnusable();
         // Waits until the document has arrived, because the browser opens pages in the thread that also navigates.
         session.protocol.on('Page.frameNavigated', () => keepAhead(1));
         try {

@@ -25,7 +25,7 @@ const INTERVAL = 100;
 const REDIRECTS = 5;
 
 /** Removes Chromium's viewer styles from images, JSON and XML, and stops the caret from blinking. */
-const CALM = `() => {
+const NORMALIZE_VIEWER = `() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(':root { caret-animation: manual !important }');
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
@@ -109,7 +109,7 @@ export async function visit(
     try {
       await hide(session, options.hide);
       await enlargeSmallText(session, options.minimumFontSize);
-      await evaluate(session, CALM);
+      await evaluate(session, NORMALIZE_VIEWER);
       await revealContent(session);
       const window = (await windows.loaded?.()) ?? viewport;
       await setViewport(session, window);

@@ -52,7 +52,7 @@ export async function startEgressProxy(
   const { requests, bytes, connect, lookups } = { ...PROXY_CAPS, ...caps };
   const server = createServer({ maxHeaderSize: HEADER_SIZE });
   const sockets = new Set<Duplex>();
-  const checks = new Map(checked.map((source) => [placeOf(source.url), Promise.resolve(source)]));
+  const checks = new Map(checked.map((source) => [hostAndPort(source.url), Promise.resolve(source)]));
   const failures = new Map<string, ConversionError>();
   const exceeded = new AbortController();
   const lookupQueue = createFairQueue({ total: lookups, perAccount: lookups });
@@ -90,12 +90,12 @@ export async function startEgressProxy(
     asked += 1;
     if (asked > requests) exceed(`${requests} resources`);
     exceeded.signal.throwIfAborted();
-    const place = placeOf(url);
+    const place = hostAndPort(url);
     const known = checks.get(place) ?? check(url);
     checks.set(place, known);
     return known;
   };
-  const fail = (url: URL, error: unknown) => failures.set(placeOf(url), unreachable(error));
+  const fail = (url: URL, error: unknown) => failures.set(hostAndPort(url), unreachable(error));
 
   async function tunnel(authority: string, client: Socket, head: Buffer): Promise<void> {
     const url = /^[^/?#@\\\s]+$/.test(authority) ? URL.parse(`https://${authority}`) : null;
@@ -170,7 +170,7 @@ export async function startEgressProxy(
     exceeded: exceeded.signal,
     failureOf: (failed) => {
       const url = URL.parse(failed);
-      return url ? failures.get(placeOf(url)) : undefined;
+      return url ? failures.get(hostAndPort(url)) : undefined;
     },
     close: () => {
       closed.abort(new Error('The proxy is closed.'));
@@ -181,7 +181,7 @@ export async function startEgressProxy(
 }
 
 /** Returns host and port without the scheme, which is unknown inside a tunnel. */
-function placeOf({ hostname, port, protocol }: URL): string {
+function hostAndPort({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (/^(https|wss):$/.test(protocol) ? 443 : 80)}`;
 }
 

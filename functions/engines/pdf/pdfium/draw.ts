@@ -4,7 +4,7 @@ import type { WorkerRequest } from '../../worker/pool.ts';
 import type { PageImage } from '../options.ts';
 import { damagedPage, type Engines, isCrash, type PdfDocument } from './document.ts';
 import type { Drawing, Drawn, Encoding, PageFrame } from './drawing.ts';
-import type { DrawRequest, Image, Substitute, Undrawn } from './pdfium.ts';
+import type { DrawFailures, DrawRequest, Image, Substitute } from './pdfium.ts';
 
 /** The writer of each format. For libvips, the native process writes raw pixels. */
 const WRITERS = {
@@ -90,7 +90,7 @@ class FrameDrawer {
   }
 
   /** Draws once. A crash counts as a failure of the first page that was not finished. */
-  async #attempt(frames: readonly PageFrame[]): Promise<Undrawn> {
+  async #attempt(frames: readonly PageFrame[]): Promise<DrawFailures> {
     const { drawing, encoding, oneFile } = this.#options;
     const what: DrawRequest = {
       source: this.#document.fallbackOnly ? undefined : this.#document.source,

@@ -1,13 +1,13 @@
 import { relative, resolve } from 'node:path';
 import type { Size } from '../../../shared/options/geometry.ts';
 import type { EngineDependencies } from '../../../shared/tool.ts';
-import { type ClientDependencies, EngineClient, type StallTimes } from '../../client.ts';
+import { type ClientDependencies, EngineClient, type StallTimeouts } from '../../client.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import { nativeEngine } from '../../worker/sandbox.ts';
 import type { Drawing, Encoding, PageFrame, PdfSource } from './drawing.ts';
 
 /** Timeouts in milliseconds: without any progress, and per page. PDFium never finishes some documents. */
-const TIMES: StallTimes = { stall: 10_000, page: 30_000 };
+const TIMES: StallTimeouts = { stall: 10_000, page: 30_000 };
 
 /** Messages for the error codes of the engine; see `layers/pdf/pdfium/`. */
 const MESSAGES = {
@@ -31,7 +31,7 @@ export interface Opened {
  * Pages that were not drawn because PDFium failed, drew nothing although the page has content, or would draw a
  * picture wrong.
  */
-export interface Undrawn {
+export interface DrawFailures {
   readonly failed: readonly number[];
   readonly empty: readonly number[];
 }
@@ -74,7 +74,7 @@ export interface Image {
 /** PDFium in native processes that draw and encode. Each keeps its last document open for the next request. */
 export interface Pdfium {
   open(source: PdfSource, range: { from: number; to: number }, request: WorkerRequest): Promise<Opened>;
-  draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void): Promise<Undrawn>;
+  draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void): Promise<DrawFailures>;
   /** Writes the text of pages to a file. Returns the first page that PDFium cannot read, or 0 if the file is complete. */
   readText(source: PdfSource, what: TextRequest, request: WorkerRequest): Promise<number>;
   warm(): Promise<void>;
@@ -113,7 +113,7 @@ export function createPdfium(
       other === 'raster' ? [`raster-${page}`] : [],
     );
     const files = oneFile ? ['pages'] : frames.map(({ number }) => `page-${number}`);
-    return client.run<Undrawn>(
+    return client.run<DrawFailures>(
       {
         operation: 'draw',
         arguments: {

@@ -32,9 +32,9 @@ export function createQpdf(
   const client = new EngineClient({ command, ...limits, messages: MESSAGES }, dependencies);
 
   function edit({ information = {}, ...edit }: Edit, request: WorkerRequest) {
-    const nameOf = (path: string) => relative(request.directory, path);
-    const optional = (path: string | undefined) => (path === undefined ? undefined : nameOf(path));
-    const [source, target] = [nameOf(edit.source), nameOf(edit.target)];
+    const relativePath = (path: string) => relative(request.directory, path);
+    const optional = (path: string | undefined) => (path === undefined ? undefined : relativePath(path));
+    const [source, target] = [relativePath(edit.source), relativePath(edit.target)];
     const others = {
       before: optional(edit.before),
       overlay: optional(edit.overlay),

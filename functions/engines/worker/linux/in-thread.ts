@@ -43,9 +43,9 @@ export function inThread<Request, Result>(
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
     });
-    let hasAnswered = false;
+    let hasResponded = false;
     started.on('message', ({ id, result }: { id: number; result: Result }) => {
-      hasAnswered = true;
+      hasResponded = true;
       waiting.get(id)?.resolve(result);
       waiting.delete(id);
       if (waiting.size === 0) started.unref();
@@ -59,7 +59,7 @@ export function inThread<Request, Result>(
       const left = [...waiting.values()];
       waiting.clear();
       for (const [place, { request, resolve }] of left.entries()) {
-        if (!hasAnswered) resolve(fallback(request));
+        if (!hasResponded) resolve(fallback(request));
         else resolve(place === 0 ? failed : skipped);
       }
     });

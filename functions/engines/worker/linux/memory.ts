@@ -11,7 +11,7 @@ const MAX_OOM_SCORE = 1000;
  * Makes the kernel kill a child process and its descendants rather than the server when the machine or the container
  * runs out of memory. The child's conversion is then retried or fails, and the others continue.
  */
-export function killFirstWithoutMemory({ pid }: ChildProcess): void {
+export function preferAsOomVictim({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   const score = Math.min(Math.max(OOM_SCORE, ownScore() + LEAST_DIFFERENCE), MAX_OOM_SCORE);
   try {

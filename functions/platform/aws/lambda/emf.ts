@@ -90,7 +90,7 @@ export function watchErrors<Store extends object>(store: Store, log: Log, namesp
             { cause: describe(thrown), ...metricFacts(namespace, { dimensions: [[]], metrics }) },
             'error',
           );
-          throw isTemporary(thrown) ? unanswered(thrown) : thrown;
+          throw isTemporary(thrown) ? keyTableUnavailable(thrown) : thrown;
         }
       };
     },
@@ -103,7 +103,7 @@ function isTemporary(thrown: unknown): boolean {
   return isTransientError(error) || isThrottlingError(error);
 }
 
-function unanswered(cause: unknown): ConversionError {
+function keyTableUnavailable(cause: unknown): ConversionError {
   const message = 'The service cannot read its accounts at the moment. Retry in 5 seconds.';
   return new ConversionError('OVERLOADED', message, { cause, retryAfter: 5 });
 }

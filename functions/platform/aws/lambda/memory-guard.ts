@@ -3,7 +3,7 @@ import { ConversionError } from '../../../shared/errors.ts';
 import { withAnySignal } from '../../../shared/timeout.ts';
 
 /** Minimum and maximum milliseconds between two memory checks. */
-const [SHORTEST, LONGEST] = [20, 250];
+const [MIN_INTERVAL, MAX_INTERVAL] = [20, 250];
 /**
  * Maximum MiB that a page's script can allocate per millisecond. The less memory is left, the sooner the next check.
  */
@@ -24,9 +24,9 @@ export async function withMemoryGuard<Value>(
   const look = () => {
     const left = SHARE * limit - usedMemory(SHARE * limit);
     if (left < 0) return guard.abort(memoryError());
-    timer = setTimeout(look, Math.min(LONGEST, Math.max(SHORTEST, left / FASTEST)));
+    timer = setTimeout(look, Math.min(MAX_INTERVAL, Math.max(MIN_INTERVAL, left / FASTEST)));
   };
-  let timer = setTimeout(look, SHORTEST);
+  let timer = setTimeout(look, MIN_INTERVAL);
   try {
     return await withAnySignal([signal, guard.signal], work);
   } finally {
@@ -41,7 +41,7 @@ export async function withMemoryGuard<Value>(
 function usedMemory(limit: number): number {
   const pids = processTree(process.pid);
   const resident = pids.reduce((sum, pid) => sum + readStat(pid).memory, 0);
-  return limit - resident > LONGEST * FASTEST ? resident : ownMemory(pids);
+  return limit - resident > MAX_INTERVAL * FASTEST ? resident : ownMemory(pids);
 }
 
 function memoryError(): ConversionError {

@@ -60,12 +60,12 @@ const MAX_MEMORY = 300;
 /** Attempts per download: the process it is retried in may be dying, too. */
 const MAX_ATTEMPTS = 3;
 /** Idle processes to keep: a used one, and one for the next account. */
-const KEPT = 2;
+const SPARE_PROCESSES = 2;
 /** Interval between two checks, and maximum idle time of a process, in milliseconds. */
 const CHECK_INTERVAL = 5000;
 const IDLE_TIME = 60_000;
 /** Timeout for a process to respond after the timeout or cancellation of a download, in milliseconds. */
-const ANSWER_TIME = 5000;
+const RESPONSE_TIMEOUT = 5000;
 /** Environment variables for private CAs and Node options, passed through. */
 const TLS_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_OPTIONS'];
 
@@ -106,7 +106,7 @@ export class Downloaders {
 
   /** Starts the idle processes to keep, and waits until the first is ready. */
   async warm(): Promise<void> {
-    const [first] = Array.from({ length: KEPT }, () => this.#start('spare'));
+    const [first] = Array.from({ length: SPARE_PROCESSES }, () => this.#start('spare'));
     await first!.worker.ready;
   }
 
@@ -169,11 +169,13 @@ export class Downloaders {
       const killLate = () => {
         if (!isAnswered && worker.isReady) worker.kill();
       };
-      stop.addEventListener('abort', () => setTimeout(killLate, ANSWER_TIME).unref(), { once: true });
+      stop.addEventListener('abort', () => setTimeout(killLate, RESPONSE_TIMEOUT).unref(), { once: true });
       return untilAborted(stop, answer);
     };
     // The process itself times out the download, unless it hangs.
-    return withTimeout(BUDGETS.whole + ANSWER_TIME, signal, download, () => downloadTimeout(BUDGETS.whole));
+    return withTimeout(BUDGETS.whole + RESPONSE_TIMEOUT, signal, download, () =>
+      downloadTimeout(BUDGETS.whole),
+    );
   }
 
   #take(account: string): Downloader {
@@ -218,7 +220,7 @@ export class Downloaders {
     for (const { worker, running, idleSince } of this.#downloaders) {
       const isIdle = running.size === 0;
       if (isIdle) idle += 1;
-      const isExtra = isIdle && idle > KEPT && now - idleSince > IDLE_TIME;
+      const isExtra = isIdle && idle > SPARE_PROCESSES && now - idleSince > IDLE_TIME;
       if (isExtra || worker.memory > MAX_MEMORY) worker.kill();
     }
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hashApiKey, keyIdOf } from '../../../../functions/platform/keys/api-key.ts';
 import type { KeyFinder } from '../../../../functions/platform/keys/keys.ts';
-import { isSigned, signQuery, verifyLink } from '../../../../functions/router/admission/signature.ts';
+import { isSignedLink, signQuery, verifyLink } from '../../../../functions/router/admission/signature.ts';
 import { recordOf } from '../../accounts.ts';
 
 /** The key of the vectors in the reference. It is nobody's. */
@@ -100,7 +100,7 @@ describe('a signed link', () => {
     expect(different.length).toBeGreaterThan(2500);
     expect([...new Set(outcomes)]).toEqual(['INVALID_LINK']);
     // The service still treats the request as that of a signed link.
-    expect(different.filter((text) => !isSigned(decoded(text)))).toEqual([]);
+    expect(different.filter((text) => !isSignedLink(decoded(text)))).toEqual([]);
   });
 
   it('is refused by a gateway that decodes the query if a name or a value has changed', async () => {

@@ -81,7 +81,7 @@ const SCROLL = `(part, growth) => {
 }`;
 
 /** Scrolls everything back to its original position. The next run continues with the content added since. */
-const RETURN = `() => {
+const SCROLL_BACK = `() => {
   for (const [element, { start }] of [...globalThis.reader.scrollers].reverse()) {
     element.scrollTo({ top: start, behavior: 'instant' });
   }
@@ -104,7 +104,7 @@ export async function scrollThrough(session: Session, page: Stillness, limit: Ti
     await render();
   }
   if (steps === 0) return false;
-  await evaluate(session, RETURN);
+  await evaluate(session, SCROLL_BACK);
   await render();
   return true;
 }

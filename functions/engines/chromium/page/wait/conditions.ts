@@ -62,7 +62,7 @@ export async function checkSelector(session: Session, option: string, selector: 
 }
 
 async function checkExpression(session: Session, expression: string): Promise<void> {
-  const faultOf = `(text) => {
+  const syntaxErrorOf = `(text) => {
     try {
       new Function('return (' + text + '\\n)');
     } catch (error) {
@@ -71,7 +71,7 @@ async function checkExpression(session: Session, expression: string): Promise<vo
     }
     return '';
   }`;
-  const fault = await evaluate(session, faultOf, expression);
+  const fault = await evaluate(session, syntaxErrorOf, expression);
   if (typeof fault !== 'string' || fault === '') return;
   throw new ConversionError(
     'BAD_PARAMETER',

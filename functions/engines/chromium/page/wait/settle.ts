@@ -28,7 +28,7 @@ const INTERVAL = 10;
 const FONTS = '() => document.fonts.ready.then(() => true)';
 
 /** Whether the page can change without running script: frames, videos or SVG animations. */
-const MOVES = `() => window.length > 0 ||
+const HAS_MOTION = `() => window.length > 0 ||
   document.querySelector('video, svg :is(animate, animateMotion, animateTransform, set)') !== null`;
 
 /**
@@ -100,7 +100,7 @@ async function isStatic(session: Session, { requests, willRefresh }: WatchedDocu
     (await readMetrics(session)).script > 0
   )
     return false;
-  return !(await evaluate(session, MOVES));
+  return !(await evaluate(session, HAS_MOTION));
 }
 
 async function untilLoaded(watched: WatchedDocument, document: string, deadline: number): Promise<boolean> {

@@ -65,7 +65,7 @@ const RESTLESS_TIME = 2000;
 /** How long a request without progress stops the page's clock, in milliseconds. */
 const STALL_TIME = 1000;
 /** Virtual milliseconds that are enough to run all tasks without a delay. */
-const MOMENT = 1;
+const TASK_STEP = 1;
 /**
  * Maximum virtual milliseconds between two frames: of a page that is slow to draw, and of one in which nothing
  * happens.
@@ -155,7 +155,7 @@ export async function watchStillness(
       last = begun;
       const isStalled = requests.stalledFor() >= STALL_TIME;
       const { hasChanged, hasRun, load } = await draw(
-        isStalled ? realTime : requests.areRelevant() ? MOMENT : interval,
+        isStalled ? realTime : requests.areRelevant() ? TASK_STEP : interval,
         limit,
       );
       const now = performance.now();
@@ -182,10 +182,10 @@ export async function watchStillness(
       // Messages of streams and workers arrive on the real clock.
       const isStreaming = requests.haveStream() || (await session.hasWorkers());
       // Skip sampling right after a callback: the next one may follow immediately.
-      const look = begun - calledAt < IDLE_TIME ? undefined : await lookForWork(session);
+      const look = begun - calledAt < IDLE_TIME ? undefined : await sampleActivity(session);
       delayed += look?.delayed ?? 0;
       // Without a frame, the only scripts that run are those called by something outside the page.
-      await step(MOMENT, { limit, frame: 'none' });
+      await step(TASK_STEP, { limit, frame: 'none' });
       const hasRun = await haveScriptsRun();
       if (hasRun) {
         calledAt = performance.now();
@@ -264,7 +264,7 @@ function busynessNow(): number {
  * Returns whether all threads of the browser are idle, and for how many milliseconds one waited for a processor
  * meanwhile.
  */
-async function lookForWork(
+async function sampleActivity(
   session: Session,
 ): Promise<{ readonly isIdle: boolean; readonly delayed: number }> {
   const processes = await session.processes();

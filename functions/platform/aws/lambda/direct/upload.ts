@@ -40,7 +40,7 @@ export function createReceiver(upload: Upload | undefined, egress: Egress, accou
   };
 }
 
-interface Sending {
+interface UploadContext {
   readonly egress: Egress;
   readonly account: string;
   readonly signal: AbortSignal;
@@ -49,7 +49,7 @@ interface Sending {
 async function send(
   { url, fields }: Upload,
   file: StoredFile,
-  { egress, account, signal }: Sending,
+  { egress, account, signal }: UploadContext,
 ): Promise<void> {
   const upload = async () => {
     const { lookup } = await egress.check(url, { account, signal });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { Engines, PdfDocument } from '../../../../../functions/engines/pdf/pdfium/document.ts';
 import { type DrawOptions, drawFrames } from '../../../../../functions/engines/pdf/pdfium/draw.ts';
 import type { PageFrame } from '../../../../../functions/engines/pdf/pdfium/drawing.ts';
-import type { Undrawn } from '../../../../../functions/engines/pdf/pdfium/pdfium.ts';
+import type { DrawFailures } from '../../../../../functions/engines/pdf/pdfium/pdfium.ts';
 
 const MAX_CALLS = 20;
 const page = { width: 10, height: 10 };
@@ -16,7 +16,7 @@ const options: DrawOptions = {
 };
 
 /** Draws one page with a PDFium that always reports the same. Returns the number of calls of both engines. */
-async function drawWith(undrawn: Undrawn): Promise<number> {
+async function drawWith(undrawn: DrawFailures): Promise<number> {
   let calls = 0;
   const call = async (reply: object) => {
     calls += 1;
