@@ -104,6 +104,6 @@ describe('a png', () => {
   it.each(['-define=jpeg:extent=lots', '-define=png:color-type=9'])('rejects %s', async (options) => {
     const refused = await refusal(PICTURE, { format: 'png', options });
 
-    expect(refused.message).toMatch(/^Parameter '-define' must be a key and a value like /);
+    expect(refused.message).toMatch(/^Parameter '-define' must be a key and a value such as /);
   });
 });
