@@ -2,7 +2,7 @@ import { INPUTS } from '../engines/office/inputs.ts';
 import { officeOptions } from '../engines/office/options.ts';
 import { EDITABLE, type Editable, moduleConflict, PRINTED, readEditable } from '../engines/office/outputs.ts';
 import { pageRangeOptions, sizeOptions } from '../engines/pdf/options.ts';
-import { encryptionOf, encryptionOptions } from '../engines/pdf/qpdf/encryption.ts';
+import { checkEncryption, encryptionOf, encryptionOptions } from '../engines/pdf/qpdf/encryption.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import { category, pageList, type ValuesOf } from '../shared/options/option.ts';
@@ -41,6 +41,7 @@ export const doc2any = defineTool({
   sizing: { memory: 3008, layers: ['libreoffice', 'pdf', 'fonts', 'sandbox'] },
   *validate(options, format) {
     yield* checkPageSelection(options, '--pages');
+    yield* checkEncryption(options);
     yield* checkRules(options, format);
   },
 });

@@ -1,4 +1,5 @@
 import { ignoredPageNames, refusedPageNames } from '../engines/chromium/page-options.ts';
+import { checkEncryption } from '../engines/pdf/qpdf/encryption.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
 import { html2pdfOptions } from './options.ts';
@@ -26,6 +27,7 @@ export const html2pdf = defineTool({
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'pdf'] },
   *validate(options) {
     yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');
+    yield* checkEncryption(options);
     yield* checkMargins(layoutOf(options, { header: false, footer: false }));
   },
 });

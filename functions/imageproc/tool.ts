@@ -100,13 +100,13 @@ export const imageproc = defineTool({
   *validate({ steps }, format) {
     const cmyk = steps.some((step) => step.operator === '-colorspace' && step.value[1] === 'CMYK');
     if (cmyk && format !== undefined && format !== 'jpg' && format !== 'tiff') {
-      const message = `Parameter '-colorspace' must be Gray, sRGB or RGB for ${format} output, got 'CMYK'.`;
+      const message = `Parameter '-colorspace' must not be CMYK for ${format} output. Only jpg and tiff support it.`;
       yield new ConversionError('BAD_PARAMETER', message, { parameter: '-colorspace' });
     }
     const { size } = imagesOf(steps);
     if (size > MAX_IMAGES) {
       const message = `Parameters '-composite' and '-append' may name at most ${MAX_IMAGES} images, got ${size}.`;
-      yield new ConversionError('BAD_PARAMETER', message);
+      yield new ConversionError('BAD_PARAMETER', message, { parameter: '-composite' });
     }
   },
 });

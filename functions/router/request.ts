@@ -16,7 +16,7 @@ import { checkLength } from './query.ts';
 
 /** The conversion that a query requests. */
 export interface ConversionRequest extends NamedOptions {
-  /** Absolute, normalized http or https URL. */
+  /** A normalized http or https URL or, for callers who can upload, a `data:` URL or `upload:ID`. */
   readonly source: string;
   readonly format: Format;
   readonly outputName: OutputName;

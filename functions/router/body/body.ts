@@ -134,7 +134,9 @@ async function openMultipart(parts: AsyncGenerator<Part>): Promise<Omit<Body, 'c
 function beginsAsForm(head: Buffer): boolean {
   return (
     head.length === 0 ||
-    /^(apikey|app|infile|outfile|in_ext|_\w+|--?[a-zA-Z][\w-]*)(=|&|$)/.test(head.toString('latin1'))
+    /^(apikey|app|infile|outfile|in_ext|cover|toc|_\w+|(-|%2d){1,2}[a-z][\w-]*|(\+|%2b)[a-z][\w-]*)(=|&|$)/i.test(
+      head.toString('latin1'),
+    )
   );
 }
 

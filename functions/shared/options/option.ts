@@ -226,7 +226,7 @@ export function text<Default extends string | undefined = undefined>(
   return option(names, rule, parse, { ...options, schema });
 }
 
-/** Maximum number of characters of a URL that an option names. */
+/** Maximum number of characters of a URL in `infile` or an option. */
 export const MAX_URL_LENGTH = 8000;
 
 /** Returns a text that is an http or https URL, or `undefined`. */

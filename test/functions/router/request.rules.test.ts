@@ -30,12 +30,9 @@ it.each([
     '--width=1024&--crop-x=1024',
     "Parameter '--crop-x' must be less than the width of the image",
   ],
-  [
-    'imageproc',
-    'a.png',
-    '-colorspace=CMYK',
-    "Parameter '-colorspace' must be Gray, sRGB or RGB for png output",
-  ],
+  ['imageproc', 'a.png', '-colorspace=CMYK', "Parameter '-colorspace' must not be CMYK for png output"],
+  ['html2pdf', 'a.pdf', '--encrypt=a&--owner-password=a', "Parameter '--owner-password' must differ from"],
+  ['doc2any', 'a.pdf', '--encrypt=a&--owner-password=a', "Parameter '--owner-password' must differ from"],
   ['doc2any', 'a.pdf', '--pages=1&-l=2', "Parameter '--pages' cannot be combined with '-f' or '-l'."],
   ['doc2any', 'a.pdf', '--notes&-f=2', "Parameter '--notes' cannot be combined with '-f', '-l' or '--pages'"],
 ])('%s refuses %s with %s before anything is downloaded', (app, outfile, options, message) => {
@@ -50,6 +47,7 @@ it.each([
   ['html2image', 'a.png', '--width=1024&--crop-x=1024&--selector=table'],
   ['imageproc', 'a.tiff', '-colorspace=CMYK'],
   ['doc2any', 'a.png', '--notes&-f=2'],
+  ['html2pdf', 'a.pdf', '--encrypt=a&--owner-password=b'],
 ])('%s accepts %s with %s', (app, outfile, options) => {
   expect(refusal(app, outfile, options)).toBe('accepted');
 });

@@ -1,3 +1,4 @@
+import { ConversionError } from '../../../shared/errors.ts';
 import { choice, flag, text, type ValuesOf } from '../../../shared/options/option.ts';
 import type { Encryption, Permissions } from './job.ts';
 
@@ -37,6 +38,13 @@ export const encryptionOptions = {
 } as const;
 
 type EncryptionOptions = ValuesOf<typeof encryptionOptions>;
+
+/** Yields an error if everyone who can open the PDF could also remove its restrictions. */
+export function* checkEncryption({ encrypt, ownerPassword }: EncryptionOptions): Generator<ConversionError> {
+  if (ownerPassword === undefined || ownerPassword !== encrypt) return;
+  const message = "Parameter '--owner-password' must differ from '--encrypt'.";
+  yield new ConversionError('BAD_PARAMETER', message, { parameter: '--owner-password' });
+}
 
 /** Returns the encryption that the options request, or `undefined` if the PDF is not encrypted. */
 export function encryptionOf(

@@ -67,6 +67,16 @@ describe('a body', () => {
     });
   });
 
+  it.each(['toc=1', 'cover=https%3A%2F%2Fa.example%2F', '%2Bappend=', '+append=', '%2Dr=72', '%2D%2Dtoc'])(
+    'is parameters, whatever option comes first: %s',
+    async (first) => {
+      const { parameters } = await open({ headers: { 'content-type': FORM }, body: `${first}&app=x` });
+
+      expect(parameters).toHaveLength(2);
+      expect(parameters[1]).toEqual({ name: 'app', value: 'x' });
+    },
+  );
+
   it('of more parameters than a query may have is refused before they are parsed', async () => {
     const body = `app=x${'&a'.repeat(500)}`;
 
