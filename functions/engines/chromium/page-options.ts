@@ -167,7 +167,7 @@ export const pageOptions = {
   }),
   ...category('Emulation', {
     mediaFeatures: repeatable(
-      option('--media-features', 'name:value, like prefers-color-scheme:dark', mediaFeature, {
+      option('--media-features', 'name:value, such as prefers-color-scheme:dark', mediaFeature, {
         description:
           'Emulate this CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
       }),

@@ -281,7 +281,7 @@ function sparseColor(): Kind {
 /** Reads a list of frames such as `0,2-5,-1`. */
 function frames(): Kind {
   return {
-    rule: 'frames like 0,2-5 or -1',
+    rule: 'frames such as 0,2-5 or -1',
     parse: (value) =>
       /^-?\d{1,4}(-\d{1,4})?(,-?\d{1,4}(-\d{1,4})?){0,50}$/.test(value) ? [value] : undefined,
   };

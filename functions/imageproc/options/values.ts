@@ -139,7 +139,7 @@ export const region: Kind = {
 
 /** Reads widths of edges. */
 export const edges: Kind = {
-  rule: `lengths like 10x20, 10 or 5%, up to ${MAX_SIDE}`,
+  rule: `lengths such as 10x20, 10 or 5%, up to ${MAX_SIDE}`,
   parse: (value) =>
     /^\d{1,5}(\.\d+)?%?([x,]\d{1,5}(\.\d+)?%?)?$/i.test(value) && Math.max(...numbersIn(value)) <= MAX_SIDE
       ? [value.replace(/,/, 'x')]
@@ -201,7 +201,7 @@ export function wordAnd(list: string, kind: Kind, repeats = 1): Kind {
 export function series(example: string, { count = 400, max = 100_000 } = {}): Kind {
   const pattern = new RegExp(`^${NUMBER}(?:[,: ]+${NUMBER})*$`);
   return {
-    rule: `up to ${count} numbers, like ${example}`,
+    rule: `up to ${count} numbers, such as ${example}`,
     parse: (value) => {
       const found = numbersIn(value);
       const valid = value.length <= 4000 && pattern.test(value) && found.length <= count;
@@ -216,7 +216,7 @@ export function series(example: string, { count = 400, max = 100_000 } = {}): Ki
  */
 export function symbols(example: string, pattern: RegExp): Kind {
   return {
-    rule: `text like ${example}`,
+    rule: `text such as ${example}`,
     parse: (value) =>
       value.length <= 500 && /^[\w ,.:;<=>x+#'()-]+$/.test(value) && pattern.test(value)
         ? [value]
@@ -230,7 +230,7 @@ const COLOR_LENGTH = 100;
 /** One color or more, up to `count`, separated by a comma or a hyphen. */
 export function colors(separator: ',' | '-', count: number): Kind {
   return {
-    rule: `up to ${count} colors, like ${['black', 'white'].slice(0, count).join(separator)}`,
+    rule: `up to ${count} colors, such as ${['black', 'white'].slice(0, count).join(separator)}`,
     parse: (value) => {
       // The pattern searches the rest of the value for parentheses at each comma, so its length must be limited.
       if (value.length > COLOR_LENGTH * count) return undefined;
@@ -264,7 +264,7 @@ const ANNOTATION = /^(?:(\d{1,3})(?:x\d{1,3})?)?([+\- ]\d{1,5})([+\- ]\d{1,5})[\
  * the text.
  */
 export const annotation: Kind = {
-  rule: `text of 1 to ${TEXT_LENGTH} characters, like +10+20 Hello or Hello`,
+  rule: `text of 1 to ${TEXT_LENGTH} characters, such as +10+20 Hello or Hello`,
   words: 'two',
   parse: (value) => {
     const match = ANNOTATION.exec(value);

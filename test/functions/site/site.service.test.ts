@@ -143,7 +143,7 @@ describe('the page that tries conversions', () => {
 
     expect(status).toMatch(/^Done in [\d.]+ s, [\d.]+ (kB|MB)\.$/);
     // The browser of the tests has no viewer for PDFs.
-    if (/shows no PDF/.test(text)) expect(text).toMatch(/Download \S+\.pdf/);
+    if (/cannot display PDFs/.test(text)) expect(text).toMatch(/Download \S+\.pdf/);
     else expect(images).toBeGreaterThan(0);
     expect(text).toContain('Request ID:');
   });
@@ -400,10 +400,10 @@ function valueFor(option: Option<unknown>): string {
   if (following === 'none') return 'yes';
   const words = Array.isArray(schema.enum) ? (schema.enum as string[]) : [];
   const word = /(?:one|list) of ([^\s,]+)/.exec(rule)?.[1] ?? '';
-  const examples = [...rule.matchAll(/\b(?:like|or) (?:'([^']+)'|([^\s,()]+))/g)].map(
+  const examples = [...rule.matchAll(/\b(?:such as|or) (?:'([^']+)'|([^\s,()]+))/g)].map(
     ([, a, b]) => (a ?? b)!,
   );
-  const example = /like ([^()]+?)(?: or |$)/.exec(rule)?.[1] ?? '';
+  const example = /such as ([^()]+?)(?: or |$)/.exec(rule)?.[1] ?? '';
   const low = Number(schema.minimum ?? 1);
   const combined = [word, `${word}:x`, example, `${word} ${example}`];
   const usual = [
