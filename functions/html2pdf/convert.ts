@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createPages } from '../engines/chromium/pages.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
+import { ofOption } from '../shared/errors.ts';
 import type { Conversion, Engine, EngineDependencies } from '../shared/tool.ts';
 import { editOf } from './edit.ts';
 import { coverOptions, type Html2pdfOptions } from './options.ts';
@@ -25,7 +26,9 @@ export function createEngine(
     await mkdir(directory);
     const options = coverOptions(conversion.options, conversion.source, source);
     const { files: _, ...others } = conversion;
-    const printed = await pages.run({ ...others, source, options, directory });
+    const printed = await pages.run({ ...others, source, options, directory }).catch((error: unknown) => {
+      throw ofOption(error, "The page for '--cover'", '--cover');
+    });
     // qpdf gets only files in the conversion's own directory.
     const path = join(conversion.directory, 'cover.pdf');
     await rename(printed.path, path);

@@ -184,9 +184,9 @@ export class ConversionError extends Error {
   }
 }
 
-/** Returns the error of a file that an option names, such as `The image for '-composite'`, instead of the source. */
+/** Makes an error about the source one about a file that an option names, such as `The image for '-composite'`. */
 export function ofOption(error: unknown, file: string, option: string): unknown {
-  if (!(error instanceof ConversionError)) return error;
+  if (!(error instanceof ConversionError) || error.parameter !== 'infile') return error;
   const { code, message, retryAfter } = error;
   return new ConversionError(code, `${file} could not be loaded. ${message}`, {
     cause: error,

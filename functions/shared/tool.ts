@@ -166,6 +166,8 @@ export interface Output {
   readonly path: string;
   /** Page number in the document, starting at 1, for `%d`. */
   readonly page?: number;
+  /** Number of pages in the file, if that is not the number of pages of the document. */
+  readonly pages?: number;
 }
 
 export interface Converted {

@@ -46,7 +46,7 @@ export async function* writePdfs(
       ...(!(isWhole && delivery === 'one') && { pages: some }),
     };
     await qpdf.edit(edit, conversion);
-    yield delivery === 'one' ? { path: target } : { path: target, page: some[0]! };
+    yield { path: target, pages: some.length, ...(delivery !== 'one' && { page: some[0]! }) };
   }
 }
 

@@ -134,7 +134,7 @@ async function openMultipart(parts: AsyncGenerator<Part>): Promise<Omit<Body, 'c
 function beginsAsForm(head: Buffer): boolean {
   return (
     head.length === 0 ||
-    /^(apikey|app|infile|outfile|in_ext|cover|toc|_\w+|(-|%2d){1,2}[a-z][\w-]*|(\+|%2b)[a-z][\w-]*)(=|&|$)/i.test(
+    /^(apikey|app|infile|outfile|in_ext|cover|toc|_\w+|(-|%2d){1,2}[a-z][\w-]*|(\+|%2b|%20)[a-z][\w-]*)(=|&|$)/i.test(
       head.toString('latin1'),
     )
   );

@@ -42,10 +42,10 @@ export class Measurement {
     };
   }
 
-  /** Yields the outputs and counts their pages: those of a PDF that is not one page of several files, else one per file. */
+  /** Yields the outputs and counts their pages. A PDF has the pages of the document unless it says otherwise, other files one. */
   async *pagesOf({ outputs, pageCount }: Converted, format: Format): AsyncGenerator<Output> {
     for await (const output of outputs) {
-      this.#pages += format === 'pdf' && output.page === undefined ? (pageCount ?? 1) : 1;
+      this.#pages += output.pages ?? (format === 'pdf' ? (pageCount ?? 1) : 1);
       yield output;
     }
   }

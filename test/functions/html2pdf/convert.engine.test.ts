@@ -328,6 +328,14 @@ describe('the look', () => {
     );
   });
 
+  it('blames the option for a cover that cannot be loaded', async () => {
+    await expect(pdf('/policy', { '--cover': `${pages.origin}/missing` })).rejects.toMatchObject({
+      code: 'SOURCE_STATUS',
+      parameter: '--cover',
+      message: expect.stringMatching(/^The page for '--cover' could not be loaded\..* 404/),
+    });
+  });
+
   it('blames the option for a style sheet that cannot be loaded', async () => {
     const options = { '--user-style-sheet': `${pages.origin}/missing.css` };
 

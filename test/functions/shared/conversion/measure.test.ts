@@ -15,10 +15,22 @@ describe('the number of pages', () => {
     expect(await pagesOf('pdf', [{ path: 'a.pdf' }])).toBe(10);
   });
 
-  it('is that of the files if each is one page', async () => {
-    const files = [1, 2, 3].map((page) => ({ path: `${page}`, page }));
+  it('is that of the pages which were selected', async () => {
+    expect(await pagesOf('pdf', [{ path: 'a.pdf', pages: 2 }])).toBe(2);
+    expect(
+      await pagesOf(
+        'pdf',
+        [1, 2, 3].map((page) => ({ path: `${page}`, page, pages: 1 })),
+      ),
+    ).toBe(3);
+  });
 
-    expect(await pagesOf('pdf', files)).toBe(3);
-    expect(await pagesOf('png', files)).toBe(3);
+  it('is that of the files if they are not PDFs', async () => {
+    expect(
+      await pagesOf(
+        'png',
+        [1, 2, 3].map((page) => ({ path: `${page}`, page })),
+      ),
+    ).toBe(3);
   });
 });
