@@ -62,7 +62,7 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // Its connection is already closed.
     if (request.socket.destroyed) return;
-    last.set(request.socket, { request, response });
+    last.set(request.socket, { request, response, previous: last.get(request.socket)?.response });
     // Prevents Node from discarding the rest of the body without any limit.
     request.read(0);
     const isLast = !response.shouldKeepAlive;
@@ -141,15 +141,20 @@ const NOT_ENCODED =
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** The response to the request before it on the same connection. */
+  readonly previous: ServerResponse | undefined;
 }
 
 /** Rejects what is not valid HTTP once the replies to earlier requests of the connection have been sent. */
 function refuseInTurn(error: NodeJS.ErrnoException, socket: Duplex, last?: Exchange): void {
   const inProgress = last?.response.writableFinished ? undefined : last;
-  // Otherwise its client would take the rejection for the reply to this request.
-  if (inProgress?.request.complete) inProgress.response.once('close', () => refuse(error, socket));
-  // The body of this request is invalid, and its reply has begun, or must wait for that to an earlier request.
-  else if (inProgress?.response.headersSent || inProgress?.response.socket === null) socket.destroy();
+  // The client would take a rejection now for the reply to an earlier request.
+  const earlier = inProgress?.request.complete
+    ? inProgress.response
+    : inProgress?.response.socket === null && inProgress.previous;
+  if (earlier) earlier.once('close', () => refuse(error, socket));
+  // The body of a request is invalid whose reply has begun.
+  else if (inProgress?.response.headersSent) socket.destroy();
   else refuse(error, socket);
 }
 
