@@ -84,7 +84,8 @@ async function readBody(call: Call, dependencies: Dependencies): Promise<CallRes
   const { key, ...rest } = call;
   const { http, endpoint, signal } = rest;
   const caller = { name: key?.account ?? demoAccount(http.ip), hasKey: key !== undefined };
-  const body = await openBody({ ...http, body: http.body! }, caller, signal);
+  const request = { ...http, body: http.body!, maySendSource: endpoint === 'convert' };
+  const body = await openBody(request, caller, signal);
   try {
     const query = [...http.query, ...body.parameters];
     if (endpoint === 'uploads' && isForm(body.parameters))
@@ -137,14 +138,14 @@ async function authorizeLink({ http, endpoint }: Call, { keys }: Dependencies): 
 
 /** Issues an upload form. This counts as a request, but not as a conversion. */
 async function prepareUpload(
-  { http, present, trace, signal }: Call,
+  { http, body, present, trace, signal }: Call,
   key: KeyRecord,
   dependencies: Dependencies,
 ): Promise<CallResult> {
   const admission = await admit({ key, longest: 0 }, dependencies);
   if (!admission.admitted) return notAdmitted(admission, key, present);
   const { id: keyId, account } = key;
-  const { reply, code } = await issueForm(http.query, key, dependencies).then(
+  const { reply, code } = await issueForm({ query: http.query, body }, key, dependencies).then(
     (form) => ({ reply: form, code: 'OK' as const }),
     (thrown: unknown) => {
       const { error, code } = failureOf(thrown, trace, dependencies.log, signal);

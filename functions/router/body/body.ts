@@ -17,6 +17,8 @@ export interface BodyRequest {
   readonly query: readonly Parameter[];
   header(name: string): string | undefined;
   readonly body: Readable;
+  /** Whether the body may be the source itself, even if its content type is that of a form. */
+  readonly maySendSource: boolean;
 }
 
 /** A body that has been read up to its first file. */
@@ -112,6 +114,7 @@ async function openContent(
   const file = { name: 'infile', fileName: fileNameOf(request), contentType: type };
   if (!isForm || type !== 'application/x-www-form-urlencoded')
     return { parameters: [], rest: one({ ...file, content }), isSource: true };
+  if (!request.maySendSource) return { parameters: await readForm(content), rest: none(), isSource: false };
   const { head, whole } = await readHead(content);
   if (!beginsAsForm(head)) return { parameters: [], rest: one({ ...file, content: whole }), isSource: true };
   return { parameters: await readForm(whole), rest: none(), isSource: false };

@@ -2,6 +2,7 @@ import type { KeyRecord } from '../../platform/keys/keys.ts';
 import { createUploadId, UPLOAD_LIFETIME, type Uploads, uploadKeyOf } from '../../platform/uploads.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
+import { repeated } from '../../shared/options/read-options.ts';
 import { quote } from '../../shared/quote.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
@@ -20,24 +21,41 @@ export function isForm(parameters: readonly Parameter[]): boolean {
 }
 
 /**
- * Returns a form for one file, and the `infile` value that refers to it afterwards. @throws ConversionError for other
- * parameters.
+ * Returns a form for one file, and the `infile` value that refers to it afterwards.
+ * @throws ConversionError for other parameters, and for a file
  */
 export async function issueForm(
-  query: readonly Parameter[],
+  { query, body }: { readonly query: readonly Parameter[]; readonly body: Body | undefined },
   { account }: KeyRecord,
   { uploads, limits }: Dependencies,
 ): Promise<HttpReply> {
   const unknown = query.find(({ name }) => name !== 'name' && name !== 'apikey');
   if (unknown) {
-    const message = `Unknown parameter ${quote(unknown.name)}. An upload has only the parameter 'name'.`;
-    throw new ConversionError('UNKNOWN_PARAMETER', message);
+    const message = `Unknown parameter ${quote(unknown.name)}. The only parameter of an upload is 'name'.`;
+    throw new ConversionError('UNKNOWN_PARAMETER', message, { parameter: unknown.name });
   }
-  const id = createUploadId(query.find(({ name }) => name === 'name')?.value ?? '');
+  const names = query.filter(({ name }) => name === 'name');
+  if (names.length > 1) throw repeated(names);
+  if (body && (await hasFile(body))) {
+    throw new ConversionError(
+      'BAD_PARAMETER',
+      'A request for an upload form cannot contain a file. Send the fields of the form first, and the file last.',
+    );
+  }
+  const id = createUploadId(names[0]?.value ?? '');
   const target = { objectKey: uploadKeyOf(account, id), account, maxBytes: limits.sourceBytes };
   const form = await uploads!.form(target);
   const expires = new Date(Date.now() + UPLOAD_LIFETIME).toISOString();
   return jsonReply(200, { infile: `upload:${id}`, ...form, maxBytes: target.maxBytes, expires });
+}
+
+/** Whether a body has a file, or content that is not a form. */
+async function hasFile({ rest, isSource }: Body): Promise<boolean> {
+  for await (const part of rest) {
+    if (!isSource || !isFile(part)) return true;
+    for await (const chunk of part.content as AsyncIterable<Buffer>) if (chunk.length > 0) return true;
+  }
+  return false;
 }
 
 /** Stores the file of a form. @throws ConversionError for an invalid form, and the errors of `Uploads.receive`. */

@@ -364,6 +364,36 @@ describe('POST /api/uploads', () => {
     expect(fields.key).toBe(uploadKeyOf(recordOf('owner').account, infile.slice('upload:'.length)));
   });
 
+  it.each([
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, 'name=a+b.png'],
+    [MULTIPART, part('name=name', 'a b.png') + END],
+  ])('takes the name from the body: %j', async (headers, body) => {
+    const reply = await send({ path: '/api/uploads', headers, body });
+
+    expect(reply.status).toBe(200);
+    expect(JSON.parse(reply.body).infile).toMatch(/^upload:[0-9a-f]{32}\/a b\.png$/);
+  });
+
+  it.each([
+    [{}, 'content'],
+    [{ 'content-type': 'application/json' }, '{"name":"a.png"}'],
+    [MULTIPART, part('name=file; filename=a.png', 'content') + part('name=policy', 'x') + END],
+    [MULTIPART, part('name=file; filename=a.png', '') + END],
+  ])('rejects a file that does not follow the fields of a form: %j', async (headers, body) => {
+    const reply = await send({ path: '/api/uploads', headers, body });
+
+    expect([reply.status, reply.headers['X-Error-Code']]).toEqual([400, 'BAD_PARAMETER']);
+    expect(reply.body).toContain('Send the fields of the form first, and the file last.');
+  });
+
+  it('rejects two names', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+
+    const { body } = await send({ path: '/api/uploads', query: 'name=a.png', headers, body: 'name=b.png' });
+
+    expect(body).toContain("Parameter 'name' must be given at most once");
+  });
+
   it('tells what is left of the limits, also if it fails', async () => {
     const { uploads } = dependencies;
     const form = async () => Promise.reject(new Error('The storage is down.'));

@@ -22,7 +22,7 @@ async function open({ method = 'POST', path = '/api/', headers = {}, body, chunk
     bytes.subarray(index * chunk, (index + 1) * chunk),
   );
   const stream = Readable.from(chunks, { objectMode: false });
-  const request = { method, path, query: [], header: headerOf(headers), body: stream };
+  const request = { method, path, query: [], header: headerOf(headers), body: stream, maySendSource: true };
   const { parameters, rest, isSource } = await openBody(
     request,
     { name: 'one', hasKey: true },
@@ -165,7 +165,14 @@ describe('a body', () => {
       })(),
     );
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
-    const sent = { method: 'POST', path: '/api/', query: [], header: headerOf(headers), body };
+    const sent = {
+      method: 'POST',
+      path: '/api/',
+      query: [],
+      header: headerOf(headers),
+      body,
+      maySendSource: true,
+    };
     const { rest, close } = await openBody(sent, { name: 'one', hasKey: true }, request.signal);
     const reading = (async () => {
       for await (const part of rest) {
@@ -199,7 +206,7 @@ it('waits while four bodies of its caller are read up to their first file, but n
   const stop = new AbortController();
   const open = (caller: string, body: Readable) =>
     openBody(
-      { method: 'POST', path: '/api/', query: [], header: headerOf(headers), body },
+      { method: 'POST', path: '/api/', query: [], header: headerOf(headers), body, maySendSource: true },
       { name: caller, hasKey: true },
       stop.signal,
     );
@@ -229,7 +236,11 @@ it.each([
   const opened = Array.from({ length: most + 1 }, () => {
     const body = new Readable({ read() {} });
     const caller = { name: 'many', hasKey };
-    return openBody({ method: 'POST', path: '/api/', query: [], header, body }, caller, stop.signal);
+    return openBody(
+      { method: 'POST', path: '/api/', query: [], header, body, maySendSource: true },
+      caller,
+      stop.signal,
+    );
   });
 
   await expect(opened.pop()).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 1 });
@@ -245,7 +256,14 @@ it('does not wait for bodies without a key', async () => {
   const stop = new AbortController();
   const open = (name: string, hasKey: boolean, body: Readable) =>
     openBody(
-      { method: 'POST', path: '/api/', query: [], header: headerOf({ 'content-type': FORM }), body },
+      {
+        method: 'POST',
+        path: '/api/',
+        query: [],
+        header: headerOf({ 'content-type': FORM }),
+        body,
+        maySendSource: true,
+      },
       { name, hasKey },
       stop.signal,
     );
