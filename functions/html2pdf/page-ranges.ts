@@ -1,43 +1,38 @@
 import { ConversionError } from '../shared/errors.ts';
-import type { PageRange } from '../shared/options/option.ts';
+import { countPages, sequence } from '../shared/options/page-selection.ts';
 import type { Html2pdfOptions } from './options.ts';
 
-/** Returns the pages to keep, or `undefined` for all pages. */
-export function keptPages({
-  pageRanges,
-  firstPage,
-  lastPage,
-}: Pick<Html2pdfOptions, 'pageRanges' | 'firstPage' | 'lastPage'>): readonly PageRange[] | undefined {
-  if (pageRanges) return pageRanges;
-  if (!firstPage && !lastPage) return undefined;
-  return [{ first: firstPage || 1, last: lastPage || -1 }];
-}
-
 /**
- * Formats page ranges for Chromium, in ascending order and without pages past the end.
- * @throws ConversionError `PAGE_RANGE` if no page is left.
+ * Returns the selected pages that exist, in the syntax of Chromium's print settings, or `undefined` for all pages.
+ * Chromium prints them in ascending order, each once, regardless of their order here.
+ * @throws ConversionError `PAGE_RANGE` if none of the selected pages exists.
  */
-export function chromiumRanges(ranges: readonly PageRange[], pageCount: number): string {
-  const fromEnd = (page: number) => (page < 0 ? pageCount + 1 + page : page);
-  const whole = ranges.map(({ first, last }) => ({
-    first: Math.max(1, fromEnd(first)),
-    last: Math.min(pageCount, fromEnd(last)),
-  }));
-  const inside = whole.filter(({ first, last }) => first <= last);
-  if (inside.length === 0) {
-    throw new ConversionError(
-      'PAGE_RANGE',
-      `The selected page ranges contain none of the document's ${pageCount} pages.`,
-    );
+export function chromiumRanges(
+  { pageRanges, firstPage, lastPage }: Pick<Html2pdfOptions, 'pageRanges' | 'firstPage' | 'lastPage'>,
+  pageCount: number,
+): string | undefined {
+  if (!pageRanges && !firstPage && !lastPage) return undefined;
+  const fromStart = (page: number) => (page < 0 ? pageCount + 1 + page : page);
+  const ranges = pageRanges ?? [{ first: firstPage || 1, last: lastPage || -1 }];
+  const existing = ranges
+    .map((range) => ({
+      first: Math.max(1, fromStart(range.first)),
+      last: Math.min(pageCount, fromStart(range.last)),
+    }))
+    .filter(({ first, last }) => first <= last);
+  if (existing.length === 0) {
+    const parameter = pageRanges ? '--page-ranges' : '-f';
+    const message = `Parameter '${parameter}' selects only pages that do not exist. The document has ${countPages(pageCount)}.`;
+    throw new ConversionError('PAGE_RANGE', message, { parameter });
   }
-  return inside.map(({ first, last }) => `${first}-${last}`).join(',');
+  return existing.map(({ first, last }) => `${first}-${last}`).join(',');
 }
 
-/** Lists the pages of ranges that are formatted for Chromium. */
+/** Lists the pages that Chromium prints for ranges such as `1-2,9-10`. */
 export function pagesIn(ranges: string): number[] {
   const pages = ranges.split(',').flatMap((range) => {
-    const [first = 0, last = first] = range.split('-').map(Number);
-    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    const [first, last] = range.split('-').map(Number) as [number, number];
+    return sequence(first, last);
   });
   return [...new Set(pages)].sort((a, b) => a - b);
 }

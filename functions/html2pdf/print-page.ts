@@ -19,7 +19,7 @@ import { makeGray } from './gray.ts';
 import { useDeviceColors } from './image-colors.ts';
 import { sectionsOf, showRunningTexts } from './numbering.ts';
 import type { Html2pdfOptions } from './options.ts';
-import { chromiumRanges, keptPages, pagesIn } from './page-ranges.ts';
+import { chromiumRanges, pagesIn } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
@@ -107,10 +107,9 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, { folde
     if (written) bookmarks = readBookmarks(written);
     if (options.toc && written) await numberContents(session, readDestinations(written), options);
   }
-  const kept = keptPages(options);
   const pageCount = await print(session, settings, output);
   // Page numbers counted from the end, or past it, are only known after everything has been printed once.
-  const ranges = kept && chromiumRanges(kept, pageCount);
+  const ranges = chromiumRanges(options, pageCount);
   if (ranges) await print(session, { ...settings, pageRanges: ranges }, output);
   // Must precede the file update that makes the PDF gray.
   if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColors(path);

@@ -44,7 +44,7 @@ export function choosePages(
   const first = firstPage || 1;
   const last = Math.min(lastPage || pageCount, pageCount);
   if (first > pageCount) {
-    throw outside('-f', `Parameter '-f' is ${first}, but the document has ${count(pageCount)}.`);
+    throw outside('-f', `Parameter '-f' is ${first}, but the document has ${countPages(pageCount)}.`);
   }
   return sequence(first, last);
 }
@@ -63,7 +63,7 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
     const page = range.first < 0 ? `!${-range.first}` : range.first;
     throw outside(
       listName,
-      `Parameter '${listName}' contains page ${page}, but the document has ${count(pageCount)}.`,
+      `Parameter '${listName}' contains page ${page}, but the document has ${countPages(pageCount)}.`,
     );
   }
   if (last < first)
@@ -71,7 +71,8 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
   return sequence(first, Math.min(last, pageCount));
 }
 
-function count(pages: number): string {
+/** Formats a number of pages. */
+export function countPages(pages: number): string {
   return pages === 1 ? '1 page' : `${pages} pages`;
 }
 

@@ -211,7 +211,7 @@ describe('the pages', () => {
   it('must exist to be selected', async () => {
     await expect(pdf('/twelve', { '-f': '13' })).rejects.toMatchObject({
       code: 'PAGE_RANGE',
-      message: "The selected page ranges contain none of the document's 12 pages.",
+      message: "Parameter '-f' selects only pages that do not exist. The document has 12 pages.",
     });
   });
 
