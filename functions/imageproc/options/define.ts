@@ -1,4 +1,4 @@
-import { option } from '../../shared/options/option.ts';
+import { option, readSwitch, SWITCH_RULE } from '../../shared/options/option.ts';
 import { amount, type Kind, numbers, symbols, word } from './values.ts';
 
 /** One `-define`: a key of the list below and its checked value. */
@@ -10,10 +10,10 @@ export interface Define {
 export type DefineKey = keyof typeof DEFINES;
 
 const onOff: Kind = {
-  rule: 'true or false',
+  rule: SWITCH_RULE,
   parse: (value) => {
-    if (/^(|true|1|on|yes)$/.test(value)) return ['true'];
-    return /^(false|0|off|no)$/.test(value) ? ['false'] : undefined;
+    const isOn = readSwitch(value);
+    return isOn === undefined ? undefined : [String(isOn)];
   },
 };
 const upTo = (max: number, min = 0) => amount(String(min), { min, max });

@@ -1,4 +1,4 @@
-import { flag, type Option, type Parameter } from '../../shared/options/option.ts';
+import { option, readSwitch } from '../../shared/options/option.ts';
 import { fontName } from './font.ts';
 import { amount, brightness, color, type Kind, word } from './values.ts';
 import { BLEND_MODES } from './words.ts';
@@ -34,20 +34,22 @@ export const SETTINGS = {
   '-fuzz': [brightness, 'how much colors may differ for `-trim`, `-transparent` and others, 0 by default'],
 } as const satisfies Readonly<Record<string, readonly [kind: Kind, description: string]>>;
 
-/** Reads `-dither` and `+dither`, and the method of `-dither`. */
-export function dither() {
-  const toggle = flag('-dither', {
-    default: true,
-    off: ['+dither', ' dither'],
+const DITHERS = word('FloydSteinberg Riemersma None');
+
+/** Reads `-dither` with or without a method, and `+dither`, into ImageMagick's words. */
+export const dither = option(
+  ['-dither', '+dither'],
+  `${DITHERS.rule}, on, off`,
+  (value, name): readonly string[] | undefined => {
+    const isInverted = name === '+dither';
+    const [method] = isInverted ? [] : (DITHERS.parse(value) ?? []);
+    const isOn = method === undefined ? readSwitch(value) : method !== 'None';
+    if (isOn === undefined) return undefined;
+    return isOn === isInverted ? ['+dither'] : ['-dither', method ?? 'FloydSteinberg'];
+  },
+  {
     description:
-      'dithers `-colors`, `-monochrome` and `-posterize`; FloydSteinberg by default, Riemersma or None',
-  });
-  const read = (parameters: readonly Parameter[]) => {
-    const [method] = word('FloydSteinberg Riemersma None').parse(parameters[0]!.value) ?? [];
-    if (method === 'None') return ['+dither'];
-    return method || toggle.read(parameters) ? ['-dither', method ?? 'FloydSteinberg'] : ['+dither'];
-  };
-  return { ...toggle, words: 'optional', default: undefined, read } satisfies Option<
-    readonly string[] | undefined
-  >;
-}
+      'dithering of `-colors`, `-posterize` and GIF output, Riemersma by default; `-dither` alone selects FloydSteinberg, `+dither` turns it off',
+    words: 'optional',
+  },
+);

@@ -1,4 +1,4 @@
-import { type Option, option } from '../../shared/options/option.ts';
+import { type Option, option, readSwitch } from '../../shared/options/option.ts';
 import { OPERATORS } from './operators.ts';
 import { dither, SETTINGS } from './settings.ts';
 import { type Kind, nothing } from './values.ts';
@@ -14,22 +14,19 @@ export const STEPS = Object.fromEntries([
     name,
     reader(name, kind, description),
   ]),
-  ['-dither', dither()],
+  ['-dither', dither],
 ]) as Readonly<Record<OperatorName | SettingName, Reader>>;
 
 export const SETTING_NAMES = [...Object.keys(SETTINGS), '-dither'] as readonly SettingName[];
 
 /** Reads an option and its words as on ImageMagick's command line, or no words if the operator is off. */
 function reader(name: string, kind: Kind, description: string): Reader {
-  // A plus that was not percent-encoded arrives as a space.
-  const names = name.startsWith('+') ? [name, name.replace('+', ' ')] : [name];
   const parse = (value: string): readonly string[] | undefined => {
-    if (kind === nothing && /^(0|false|no|off)$/i.test(value)) return [];
+    if (kind === nothing && readSwitch(value) === false) return [];
     const words = kind.parse(value);
     return words && [name, ...words];
   };
-  const words = kind === nothing ? 'none' : kind.words;
-  return option(names, kind.rule, parse, { description, words });
+  return option(name, kind.rule, parse, { description, words: kind.words });
 }
 
 /** An operator or a setting, in query order, as on ImageMagick's command line. Without words, it is off. */

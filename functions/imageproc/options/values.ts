@@ -1,5 +1,5 @@
 import { parseGeometry } from '../../shared/options/geometry.ts';
-import type { Words } from '../../shared/options/option.ts';
+import { readSwitch, SWITCH_RULE, type Words } from '../../shared/options/option.ts';
 import { parseColor } from './color.ts';
 
 /**
@@ -37,10 +37,11 @@ function withPlus(value: string): string {
     .replace(/[+-]{2,}/g, (signs) => (signs.replaceAll('+', '').length % 2 === 0 ? '+' : '-'));
 }
 
-/** Reads no value: the operator is on or off. */
+/** The kind of an operator without a value. Its reader handles a value that turns the operator off. */
 export const nothing: Kind = {
-  rule: "empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off'",
-  parse: (value) => (/^(|1|true|yes|on)$/i.test(value) ? [] : undefined),
+  rule: SWITCH_RULE,
+  words: 'none',
+  parse: (value) => (readSwitch(value) ? [] : undefined),
 };
 
 /** Reads up to `count` numbers in ImageMagick's notation, `1x2+3+4` or `1,2,3`, each at most `max`. */

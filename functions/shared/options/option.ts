@@ -109,11 +109,14 @@ function invalid({ name, value }: Parameter, rule: string): ConversionError {
   return new ConversionError('BAD_PARAMETER', message, { parameter: name });
 }
 
-/** Returns an option with a rule and a parser. The parser returns `undefined` for a value that breaks the rule. */
+/**
+ * Returns an option with a rule and a parser. The parser gets the value and the name that the caller used, and returns
+ * `undefined` for a value that breaks the rule.
+ */
 export function option<Value, Default extends Value | undefined = undefined>(
   names: Names,
   rule: string,
-  parse: (value: string) => Value | undefined,
+  parse: (value: string, name: string) => Value | undefined,
   options: Common<Default>,
 ): Option<Value | Default> {
   return {
@@ -127,7 +130,7 @@ export function option<Value, Default extends Value | undefined = undefined>(
     repeatable: false,
     schema: options.schema ?? { type: ['string', 'number'] },
     read: ([parameter]) => {
-      const value = parse(parameter!.value);
+      const value = parse(parameter!.value, parameter!.name);
       if (value === undefined) throw invalid(parameter!, rule);
       return value;
     },
@@ -166,34 +169,35 @@ function inRange(value: number, min: number, max: number): number | undefined {
   return value >= min && value <= max ? value : undefined;
 }
 
-const ON = new Set(['', '1', 'true', 'yes', 'on']);
-const OFF = new Set(['0', 'false', 'no', 'off']);
+const ON = ['on', 'true', 'yes', '1'];
+const OFF = ['off', 'false', 'no', '0'];
 
-/**
- * Defines a switch. The bare name, `1`, `true`, `yes` and `on` turn it on, and `0`, `false`, `no` and `off` turn it
- * off. `off` lists names that invert it.
- */
+/** The rule of a switch. The name alone turns it on, too. */
+export const SWITCH_RULE = `one of ${[...ON, ...OFF].join(', ')}`;
+
+/** Returns whether a value turns a switch on, or `undefined` if it breaks `SWITCH_RULE`. Case-insensitive. */
+export function readSwitch(value: string): boolean | undefined {
+  const word = value.toLowerCase();
+  if (word === '' || ON.includes(word)) return true;
+  return OFF.includes(word) ? false : undefined;
+}
+
+/** Defines a switch. `off` lists names that invert it. */
 export function flag(
   names: Names,
   options: Scope & { readonly description: string; readonly default?: boolean; readonly off?: Names },
 ): Option<boolean> {
   const inverted = [options.off ?? []].flat();
-  const rule = "empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off'";
-  return {
-    ...pickScope(options),
-    names: [[names].flat(), inverted].flat(),
-    words: 'none',
-    description: options.description,
-    rule,
-    default: options.default ?? false,
-    repeatable: false,
-    schema: { type: 'boolean' },
-    read: ([parameter]) => {
-      const value = parameter!.value.toLowerCase();
-      if (!ON.has(value) && !OFF.has(value)) throw invalid(parameter!, rule);
-      return ON.has(value) !== inverted.includes(parameter!.name);
-    },
+  const parse = (value: string, name: string) => {
+    const isOn = readSwitch(value);
+    return isOn === undefined ? undefined : isOn !== inverted.includes(name);
   };
+  return option([names, inverted].flat(), SWITCH_RULE, parse, {
+    ...options,
+    words: 'none',
+    default: options.default ?? false,
+    schema: { type: 'boolean' },
+  });
 }
 
 /** Defines one of several words, case-insensitive. */

@@ -1,5 +1,5 @@
 import type { Tool } from '../tool.ts';
-import type { Option } from './option.ts';
+import { type Option, SWITCH_RULE } from './option.ts';
 
 /** An option as the reference describes it. */
 export interface OptionReference {
@@ -21,7 +21,7 @@ export function referenceOf(tool: Tool): ReadonlyMap<string, readonly OptionRefe
   );
   const described = options.map((option) => ({
     option,
-    rule: typeof option.default === 'boolean' ? 'on or off' : option.rule,
+    rule: option.rule === SWITCH_RULE ? 'on or off' : option.rule,
     default: defaultOf(option),
     scope: describeScope(option, tool),
   }));

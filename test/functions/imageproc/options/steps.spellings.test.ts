@@ -41,8 +41,9 @@ describe("ImageMagick's spellings", () => {
     ['-annotate', '0 Hello'],
     ['-annotate', '45x45+0+0 Hello'],
     ['+append', ''],
-    [' append', ''],
     ['+dither', ''],
+    ['-dither', 'riemersma'],
+    ['-dither', 'no'],
     ['-font', 'DejaVu-Sans-Bold'],
     ['-font', 'Times New Roman'],
     ['-geometry', '+10+20'],
@@ -68,6 +69,8 @@ describe("ImageMagick's spellings", () => {
     ['-define', 'jpeg:extent=-1'],
     ['-contrast-stretch', '60%x60%'],
     ['-gamma', '0'],
+    ['-dither', 'Hilbert'],
+    ['+dither', 'Riemersma'],
   ])('%s=%s are rejected', (name, value) => {
     expect(read([name, value]).messages).toHaveLength(1);
   });

@@ -77,7 +77,8 @@ describe('a body', () => {
       const encoded = [
         new URLSearchParams({ [name]: '' }).toString(),
         encodeURIComponent(name),
-        name.replace(/^ /, '+'),
+        name,
+        name.replace(/^\+/, '%20'),
       ];
       for (const first of encoded) {
         const { isSource } = await open({ headers: { 'content-type': FORM }, body: `${first}&app=x` });

@@ -98,7 +98,7 @@ describe('flag', () => {
 
   it('rejects any other word', () => {
     expect(() => read(background, '2', '--no-background')).toThrow(
-      "Parameter '--no-background' must be empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off', got '2'.",
+      "Parameter '--no-background' must be one of on, true, yes, 1, off, false, no, 0, got '2'.",
     );
   });
 
