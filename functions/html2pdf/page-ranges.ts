@@ -1,5 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
-import { countPages, sequence } from '../shared/options/page-selection.ts';
+import { countPages, integers } from '../shared/options/page-selection.ts';
 import type { Html2pdfOptions } from './options.ts';
 
 /**
@@ -32,7 +32,7 @@ export function chromiumRanges(
 export function pagesIn(ranges: string): number[] {
   const pages = ranges.split(',').flatMap((range) => {
     const [first, last] = range.split('-').map(Number) as [number, number];
-    return sequence(first, last);
+    return integers(first, last);
   });
   return [...new Set(pages)].sort((a, b) => a - b);
 }

@@ -86,7 +86,7 @@ export function readRequest(
         query.slice(0, unordered).map(restorePlus),
         tool,
         (args) =>
-          `but a signed link or API Gateway does not preserve it. Send them as on a command line in one parameter: _args=${args}`,
+          `but a signed link or API Gateway does not preserve it. Send both, as on a command line, in one parameter: _args=${args}`,
       ),
     );
   throwAll();

@@ -1,6 +1,6 @@
 import { ConversionError } from '../../shared/errors.ts';
 import type { Format } from '../../shared/formats.ts';
-import { choosePages, sequence } from '../../shared/options/page-selection.ts';
+import { choosePages, integers } from '../../shared/options/page-selection.ts';
 import type { PdfOptions } from './options.ts';
 
 interface PageSelection {
@@ -18,7 +18,7 @@ export function selectPages({ options, format, delivery }: PageSelection, pageCo
   const { odd, even } = options;
   const chosen = choosePages(options, pageCount);
   if (!chosen && !odd && !even && delivery === 'one' && isImage(format)) return [1];
-  const pages = chosen ?? sequence(1, pageCount);
+  const pages = chosen ?? integers(1, pageCount);
   const selected = odd || even ? pages.filter((page) => page % 2 === (odd ? 1 : 0)) : pages;
   if (selected.length > 0) return selected;
   throw new ConversionError(

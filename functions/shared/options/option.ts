@@ -45,9 +45,9 @@ export interface Option<Value> extends Scope {
   readonly default: Value;
   /** Whether the option may be given more than once. */
   readonly repeatable: boolean;
-  /** Set if the order of the option's names matters. */
+  /** Set if the option's names apply in the order of the query. */
   readonly order?: {
-    /** Names whose position does not matter if they are given once. */
+    /** Names whose position matters only if they are repeated. */
     readonly settings: ReadonlySet<string>;
   };
   /** The words that follow the option on a command line. Defaults to one word. */
@@ -360,8 +360,8 @@ export type Step<Readers extends Readonly<Record<string, Option<unknown>>>> = {
 const MAX_STEPS = 100;
 
 /**
- * Defines operators whose order matters. They keep the order of the query and may be repeated. The position of those
- * in `settings` does not matter if they are given once.
+ * Defines operators that apply in the order of the query and may be repeated. The position of an operator in `settings`
+ * matters only if it is repeated.
  */
 export function sequence<const Readers extends Readonly<Record<string, Option<unknown>>>>(
   readers: Readers,
@@ -382,8 +382,11 @@ export function sequence<const Readers extends Readonly<Record<string, Option<un
     schema: {},
     readers,
     read: (parameters) => {
-      if (parameters.length > MAX_STEPS)
-        throw invalid(parameters[MAX_STEPS]!, `one of at most ${MAX_STEPS} operators`);
+      const excess = parameters[MAX_STEPS];
+      if (excess) {
+        const message = `A request may have at most ${MAX_STEPS} operators, got ${parameters.length}.`;
+        throw new ConversionError('BAD_PARAMETER', message, { parameter: excess.name });
+      }
       return readEach(parameters, (pair) => {
         const { operator, reader } = byName.get(pair.name)!;
         return { operator, value: reader.read([pair]) } as Step<Readers>;

@@ -14,6 +14,7 @@ export function checkOrder(pairs: readonly Parameter[], tool: Tool, remedy: (arg
     throw new ConversionError(
       'BAD_PARAMETER',
       `The order of ${quote(first)} and ${quote(second)} matters, ${remedy(`${first} … ${second} …`)}`,
+      { parameter: first },
     );
   }
 }

@@ -46,11 +46,11 @@ export function choosePages(
   if (first > pageCount) {
     throw outside('-f', `Parameter '-f' is ${first}, but the document has ${countPages(pageCount)}.`);
   }
-  return sequence(first, last);
+  return integers(first, last);
 }
 
 /** Returns the integers from `first` to `last`. */
-export function sequence(first: number, last: number): number[] {
+export function integers(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
@@ -68,7 +68,7 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
   }
   if (last < first)
     throw outside(listName, `Parameter '${listName}' contains a range that ends before page ${first}.`);
-  return sequence(first, Math.min(last, pageCount));
+  return integers(first, Math.min(last, pageCount));
 }
 
 /** Formats a number of pages. */

@@ -263,9 +263,7 @@ describe('sequence', () => {
   it('rejects too many operators', () => {
     const many = Array.from({ length: 101 }, () => ({ name: '-flip', value: '' }));
 
-    expect(() => operators.read(many)).toThrow(
-      "Parameter '-flip' must be one of at most 100 operators, got ''.",
-    );
+    expect(() => operators.read(many)).toThrow('A request may have at most 100 operators, got 101.');
   });
 });
 

@@ -3,7 +3,7 @@ import { pageList } from '../../../../functions/shared/options/option.ts';
 import {
   checkPageSelection,
   choosePages,
-  sequence,
+  integers,
 } from '../../../../functions/shared/options/page-selection.ts';
 
 const list = pageList('-pages', { description: 'pages' });
@@ -63,7 +63,7 @@ describe('a list of pages', () => {
 it.each([
   [{ firstPage: 3, lastPage: 2, pages: undefined }, 'PAGE_RANGE'],
   [
-    { firstPage: 1, lastPage: undefined, pages: sequence(1, 1).map((page) => ({ first: page, last: page })) },
+    { firstPage: 1, lastPage: undefined, pages: integers(1, 1).map((page) => ({ first: page, last: page })) },
     'BAD_PARAMETER',
   ],
 ])('rejects %j before the document is read', (selection, code) => {

@@ -62,7 +62,11 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
   const format = output && attempt(() => checkFormat(tool, output.format, output.outputName));
   const named = readParameters(fields.options, issues);
   attempt(() =>
-    checkOrder(named, tool, (args) => `but an object has none. Send them in the field '_args': "${args}"`),
+    checkOrder(
+      named,
+      tool,
+      (args) => `but an object does not preserve it. Send both in the field '_args': "${args}".`,
+    ),
   );
   const args = attempt(() => readArgs(fields._args === undefined ? '' : text(fields, '_args'), tool)) ?? [];
   // Options in `_args` come after the others.
