@@ -12,9 +12,9 @@ export interface StandIn {
   readonly base: string;
   /**
    * Characters to include. Fonts for ideographs have wide symbols and Greek letters, so their stand-ins leave
-   * everything but ASCII to other fonts.
+   * everything but ASCII to other fonts. Symbols are those that LibreOffice draws for characters of the font Symbol.
    */
-  readonly letters: 'all' | 'ASCII';
+  readonly letters: 'all' | 'ASCII' | 'symbols';
   /** Ascent in thousandths of the font size. */
   readonly ascent: number;
   readonly descent: number;
@@ -53,14 +53,23 @@ const RANGES: Readonly<Record<StandIn['letters'], ReadonlyArray<readonly [first:
     [0x2100, 0x214f],
   ],
   ASCII: [[0x20, 0x7e]],
+  symbols: [
+    [0x20, 0x3ff],
+    [0x2000, 0x26ff],
+    [0xe100, 0xe16a],
+    [0xf8eb, 0xf8fe],
+  ],
 };
 
 /**
- * Returns the family name of a stand-in. LibreOffice itself replaces Cambria with Caladea, whose license allows
- * keeping the name.
+ * Stand-ins that keep a name which LibreOffice knows. It replaces Cambria with Caladea, whose license allows keeping
+ * the name, and maps the characters of symbol fonts only for OpenSymbol and StarSymbol.
  */
+const KNOWN_NAMES: Readonly<Record<string, string>> = { Cambria: 'Caladea', Symbol: 'StarSymbol' };
+
+/** Returns the family name of a stand-in. */
 export function standInName(family: string): string {
-  return family === 'Cambria' ? 'Caladea' : `Metric ${family}`;
+  return KNOWN_NAMES[family] ?? `Metric ${family}`;
 }
 
 /** Builds the face as TrueType. Its file name consists of its family name and style. */

@@ -17,7 +17,7 @@ export const STANDS_FOR: Substitutes = {
   Caladea: names`Cambria, Cambria Math`,
   'DejaVu Sans': names`Verdana, Tahoma, Lucida Sans Unicode`,
   'DejaVu Sans Mono': names`Consolas, Menlo, Monaco, SFMono-Regular`,
-  OpenSymbol: names`Wingdings, Wingdings 2, Wingdings 3, Webdings, Symbol, Segoe UI Symbol`,
+  OpenSymbol: names`Wingdings, Wingdings 2, Wingdings 3, Webdings, Segoe UI Symbol`,
   // LibreOffice draws text in these scripts correctly only with a font that covers them, not with a fallback.
   'Noto Sans Khmer': names`
     Khmer UI, DaunPenh, MoolBoran, Khmer MN, Khmer Sangam MN, Noto Serif Khmer, Khmer OS, Khmer OS System,
@@ -48,6 +48,7 @@ export const STANDS_FOR_IN_PAGES: Substitutes = {
   'Liberation Mono': names`Lucida Console`,
   Carlito: names`Candara, Corbel, Aptos`,
   Caladea: names`Constantia`,
+  OpenSymbol: names`Symbol`,
 };
 
 /** Other names of fonts that have a stand-in. */
