@@ -1,4 +1,5 @@
 import { ConversionError } from './errors.ts';
+import { formatNamed } from './extensions.ts';
 import type { Size } from './options/geometry.ts';
 
 interface FormatFacts {
@@ -58,7 +59,7 @@ const TABLE = {
   csv: { contentType: 'text/csv', matches: isText },
 } as const satisfies Readonly<Record<string, FormatFacts>>;
 
-/** An output format, named by the extension of `outfile`. `jpeg` is read as `jpg`, `tif` as `tiff`. */
+/** An output format, named by its usual extension. */
 export type Format = keyof typeof TABLE;
 
 export const FORMATS: Readonly<Record<Format, FormatFacts>> = TABLE;
@@ -67,8 +68,6 @@ export const FORMATS: Readonly<Record<Format, FormatFacts>> = TABLE;
 export const IMAGES = (Object.keys(TABLE) as Format[]).filter(
   (format) => FORMATS[format].maxSide !== undefined,
 );
-
-const SYNONYMS: Readonly<Record<string, Format>> = { jpeg: 'jpg', tif: 'tiff', htm: 'html' };
 
 /** Limits of an image's size: a maximum of pixels, the limits of a format, or both. */
 interface ImageBounds {
@@ -104,7 +103,6 @@ export function dispositionOf(contentType: string): 'inline' | 'attachment' {
 
 /** Returns the format of an extension without its dot, in any case, or `undefined` if there is none. */
 export function readFormat(extension: string): Format | undefined {
-  const lower = extension.toLowerCase();
-  if (Object.hasOwn(SYNONYMS, lower)) return SYNONYMS[lower];
-  return Object.hasOwn(FORMATS, lower) ? (lower as Format) : undefined;
+  const name = formatNamed(extension);
+  return Object.hasOwn(FORMATS, name) ? (name as Format) : undefined;
 }

@@ -1,5 +1,5 @@
 import { parseGeometry } from '../../shared/options/geometry.ts';
-import { readSwitch, SWITCH_RULE, type Words } from '../../shared/options/option.ts';
+import { readSwitch, readUrl, SWITCH_RULE, URL_RULE, type Words } from '../../shared/options/option.ts';
 import { parseColor } from './color.ts';
 
 /**
@@ -242,17 +242,15 @@ export function colors(separator: ',' | '-', count: number): Kind {
   };
 }
 
-const URL_LENGTH = 4000;
-
 /** Reads the URL of another image. With `optional`, an empty value is allowed. */
 export function imageUrl({ optional = false } = {}): Kind {
   return {
-    rule: `an http or https URL of an image, at most ${URL_LENGTH} characters${optional ? ', or empty' : ''}`,
+    rule: `${optional ? 'empty, or ' : ''}${URL_RULE}`,
     ...(optional && { words: 'optional' }),
     parse: (value) => {
       if (value === '' && optional) return [];
-      const url = value.length <= URL_LENGTH ? URL.parse(value) : null;
-      return url && /^https?:$/.test(url.protocol) && url.hostname ? [url.href] : undefined;
+      const url = readUrl(value);
+      return url === undefined ? undefined : [url];
     },
   };
 }

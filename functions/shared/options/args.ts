@@ -5,7 +5,7 @@ import type { Option, Parameter } from './option.ts';
 import { optionNamed } from './read-options.ts';
 
 /** Maximum number of characters of `_args`. */
-const MAX_LENGTH = 8000;
+export const MAX_ARGS_LENGTH = 8000;
 
 /**
  * Reads options as on a command line, in order: `-crop 50x50+0+0 -resize 200x`. Words are quoted as in a POSIX shell.
@@ -74,10 +74,10 @@ export function wordsAfter(
 
 /** Splits text into words as a POSIX shell does: at white space outside quotes. */
 function splitWords(text: string): string[] {
-  if (text.length > MAX_LENGTH) {
+  if (text.length > MAX_ARGS_LENGTH) {
     throw new ConversionError(
       'BAD_PARAMETER',
-      `Parameter '_args' must have at most ${MAX_LENGTH} characters, got ${text.length}.`,
+      `Parameter '_args' must have at most ${MAX_ARGS_LENGTH} characters, got ${text.length}.`,
     );
   }
   const words: string[] = [];

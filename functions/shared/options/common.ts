@@ -5,7 +5,7 @@ import type { OutputName } from '../output-name.ts';
 import { quote } from '../quote.ts';
 import { checkDataUrl } from '../source/data-url.ts';
 import type { Tool } from '../tool.ts';
-import { MAX_URL_LENGTH, readUrl } from './option.ts';
+import { readUrl, URL_RULE } from './option.ts';
 
 /**
  * Reads the `infile` of a caller who can also send files. Returns a `data:` URL or `upload:ID` unchanged.
@@ -33,10 +33,9 @@ const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-
  * @throws ConversionError `BAD_ADDRESS`.
  */
 export function readSourceUrl(text: string): string {
-  const rule = `Parameter 'infile' must be an absolute http or https URL of at most ${MAX_URL_LENGTH} characters`;
   const url = readUrl(text);
   if (url !== undefined) return url;
-  throw new ConversionError('BAD_ADDRESS', `${rule}, got ${quote(text)}.`);
+  throw new ConversionError('BAD_ADDRESS', `Parameter 'infile' must be ${URL_RULE}, got ${quote(text)}.`);
 }
 
 /**

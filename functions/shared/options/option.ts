@@ -233,6 +233,9 @@ export function text<Default extends string | undefined = undefined>(
 /** Maximum number of characters of a URL in `infile` or an option. */
 export const MAX_URL_LENGTH = 8000;
 
+/** The rule of `readUrl`. */
+export const URL_RULE = `an absolute http or https URL of at most ${MAX_URL_LENGTH} characters`;
+
 /** Returns a text that is an http or https URL, or `undefined`. */
 export function readUrl(value: string): string | undefined {
   const url = value.length <= MAX_URL_LENGTH ? URL.parse(value) : null;
@@ -241,8 +244,10 @@ export function readUrl(value: string): string | undefined {
 
 /** An http or https URL. */
 export function url(names: Names, options: Common<undefined>): Option<string | undefined> {
-  const rule = `an http or https URL of at most ${MAX_URL_LENGTH} characters`;
-  return option(names, rule, readUrl, { ...options, schema: { type: 'string', maxLength: MAX_URL_LENGTH } });
+  return option(names, URL_RULE, readUrl, {
+    ...options,
+    schema: { type: 'string', maxLength: MAX_URL_LENGTH },
+  });
 }
 
 const MILLIMETERS = {

@@ -1,6 +1,7 @@
 // The page for trying conversions. Keeps the form, the call, the URL's hash and the result in sync.
 import { LIVE } from '../texts.ts';
 import { byId, create } from './dom.ts';
+import { formatIn, withFormat } from './outfile.ts';
 import { requestLine, showResult, sizeOf } from './result.ts';
 import { check, convert, type Problem } from './service.ts';
 import { callOf, snippetOf, type Way } from './snippets.ts';
@@ -90,14 +91,8 @@ function valuesOf(control: Control): readonly string[] {
 
 /** Selects the format of the result by the extension of its name. */
 function selectFormat(): void {
-  const extension =
-    outfile.value
-      .replace(/\.zip$/i, '')
-      .split('.')
-      .at(-1)
-      ?.toLowerCase() ?? '';
-  const found = [...format.options].find(({ value }) => value === extension.replace('jpeg', 'jpg'));
-  if (found) format.value = found.value;
+  const name = formatIn(outfile.value);
+  if ([...format.options].some(({ value }) => value === name)) format.value = name;
 }
 
 function call() {
@@ -276,7 +271,7 @@ form.addEventListener('input', ({ target }) => {
   state.outfile = outfile.value.trim();
   if (control === outfile) selectFormat();
   if (control === format) {
-    outfile.value = `${outfile.value.replace(/\.[^.]*$/, '')}.${format.value}`;
+    outfile.value = withFormat(outfile.value, format.value);
     state.outfile = outfile.value;
   }
   update();

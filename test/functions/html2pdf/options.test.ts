@@ -13,6 +13,6 @@ it.each([cover, styleSheet, headerHtml, footerHtml].map((option) => [option.name
   'rejects a URL that cannot be requested: %s',
   (name, option) => {
     for (const value of ['http://', 'https://exa mple/', 'https://a:b:c/', `https://a/${'b'.repeat(8000)}`])
-      expect(() => option.read([{ name, value }]), value).toThrow('an http or https URL');
+      expect(() => option.read([{ name, value }]), value).toThrow('http or https URL');
   },
 );

@@ -3,7 +3,7 @@ import type { Format } from '../../../../shared/formats.ts';
 import { readArgs } from '../../../../shared/options/args.ts';
 import { checkFormat, readSourceUrl } from '../../../../shared/options/common.ts';
 import { createIssues, type Issues } from '../../../../shared/options/issues.ts';
-import type { Parameter } from '../../../../shared/options/option.ts';
+import { type Parameter, readUrl } from '../../../../shared/options/option.ts';
 import { checkOrder } from '../../../../shared/options/order.ts';
 import { readOptions } from '../../../../shared/options/read-options.ts';
 import { type OutputName, readOutputName } from '../../../../shared/output-name.ts';
@@ -27,7 +27,6 @@ export interface DirectRequest {
 
 const FIELDS = ['version', 'infile', 'outfile', 'options', '_args', 'upload'];
 const UPLOAD_FIELDS = ['url', 'fields'];
-const MAX_URL = 8000;
 /**
  * Checksum of an empty body, which the AWS SDK signs by default because it has no body when it signs
  * (aws-sdk-js-v3#6994). S3 then rejects every file.
@@ -116,21 +115,19 @@ function readUpload(upload: unknown, outputName: OutputName | undefined): Upload
   if (upload === undefined) return undefined;
   if (!isRecord(upload)) throw bad('upload', 'must be an object with a url', upload);
   const { url, fields } = upload;
-  const parsed = typeof url === 'string' && url.length <= MAX_URL ? URL.parse(url) : null;
-  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
-    throw bad('upload.url', 'must be a presigned http or https URL', url);
-  }
+  const href = typeof url === 'string' ? readUrl(url) : undefined;
+  if (href === undefined) throw bad('upload.url', 'must be a presigned http or https URL', url);
   if (fields !== undefined && !isTexts(fields)) {
     throw bad('upload.fields', 'must be an object of strings', fields);
   }
-  if (!fields && EMPTY_CHECKSUM.test(parsed.search)) {
+  if (!fields && EMPTY_CHECKSUM.test(href)) {
     throw new ConversionError(
       'BAD_PARAMETER',
       "Field 'upload.url' is signed with the checksum of an empty file. Sign it with `requestChecksumCalculation: 'WHEN_REQUIRED'`.",
     );
   }
   checkCapacity(fields, outputName);
-  return { url: parsed.href, ...(fields && { fields }) };
+  return { url: href, ...(fields && { fields }) };
 }
 
 /** Rejects an upload that can take only one file when there will be several. */

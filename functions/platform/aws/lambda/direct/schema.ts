@@ -1,4 +1,6 @@
-import type { JsonSchema } from '../../../../shared/options/option.ts';
+import { extensionsOf } from '../../../../shared/extensions.ts';
+import { MAX_ARGS_LENGTH } from '../../../../shared/options/args.ts';
+import { type JsonSchema, MAX_URL_LENGTH } from '../../../../shared/options/option.ts';
 import { properties } from '../../../../shared/options/schema.ts';
 import type { Tool } from '../../../../shared/tool.ts';
 
@@ -17,20 +19,28 @@ export function eventSchema(tool: Tool): JsonSchema {
     additionalProperties: false,
     properties: {
       version: { const: 1 },
-      infile: { type: 'string', maxLength: 8000, description: 'Absolute http or https URL of the source.' },
+      infile: {
+        type: 'string',
+        maxLength: MAX_URL_LENGTH,
+        description: 'Absolute http or https URL of the source.',
+      },
       outfile: { type: 'string', maxLength: 180, pattern: outfilePattern(tool) },
       options: {
         type: 'object',
         additionalProperties: false,
         properties: Object.fromEntries([...ignored, ...options]),
       },
-      _args: { type: 'string', maxLength: 8000, description: 'Options in order, as on a command line.' },
+      _args: {
+        type: 'string',
+        maxLength: MAX_ARGS_LENGTH,
+        description: 'Options in order, as on a command line.',
+      },
       upload: {
         type: 'object',
         required: ['url'],
         additionalProperties: false,
         properties: {
-          url: { type: 'string', maxLength: 8000 },
+          url: { type: 'string', maxLength: MAX_URL_LENGTH },
           fields: {
             type: 'object',
             required: ['key'],
@@ -48,9 +58,8 @@ export function eventSchema(tool: Tool): JsonSchema {
  * archive.
  */
 function outfilePattern({ formats, paged }: Tool): string {
-  const aliases: Readonly<Record<string, string>> = { jpg: 'jpe?g', tiff: 'tiff?' };
   const anyCase = (text: string) => text.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
-  const list = (names: readonly string[]) => names.map((name) => anyCase(aliases[name] ?? name)).join('|');
+  const list = (names: readonly string[]) => names.flatMap(extensionsOf).map(anyCase).join('|');
   const archive = paged.length === 0 ? '' : `|\\.(${list(paged)})\\.${anyCase('zip')}`;
   return `(\\.(${list(formats)})${archive})$`;
 }

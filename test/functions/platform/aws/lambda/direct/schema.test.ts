@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { readEvent } from '../../../../../../functions/platform/aws/lambda/direct/read-event.ts';
 import { eventSchema } from '../../../../../../functions/platform/aws/lambda/direct/schema.ts';
+import { extensionsOf } from '../../../../../../functions/shared/extensions.ts';
 import { FORMATS } from '../../../../../../functions/shared/formats.ts';
 import * as tools from '../../../../../../functions/tools.ts';
 
@@ -24,6 +25,14 @@ describe.each(TOOLS)('the JSON Schema of $name', (tool) => {
     for (const each of [event(), event({ upload })]) {
       expect(isValid(each), JSON.stringify(isValid.errors)).toBe(true);
       expect(() => readEvent(tool, each)).not.toThrow();
+    }
+  });
+
+  it('accepts every extension of the formats, in any case, as the function does', () => {
+    for (const extension of tool.formats.flatMap(extensionsOf)) {
+      const each = event({ outfile: `a.${extension.toUpperCase()}` });
+      expect(isValid(each), extension).toBe(true);
+      expect(() => readEvent(tool, each), extension).not.toThrow();
     }
   });
 
