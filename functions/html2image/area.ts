@@ -30,6 +30,7 @@ export function cropArea(
   throw new ConversionError(
     'BAD_PARAMETER',
     `Parameters '--crop-x' and '--crop-y' must be inside the image, which is ${size} pixels, got ${cropLeft} and ${cropTop}.`,
+    { parameter: width > 0 ? '--crop-y' : '--crop-x' },
   );
 }
 

@@ -193,7 +193,8 @@ async function autoHeight(
   if (tall <= LONGEST) return { ...layout, height: tall, scale: shrunk };
   throw new ConversionError(
     'RESULT_TOO_LARGE',
-    `The content needs ${Math.ceil(tall)} mm, but --page-height=auto allows at most ${LONGEST} mm.`,
+    `The content is ${Math.ceil(tall)} mm tall, but '--page-height=auto' allows at most ${LONGEST} mm.`,
+    { parameter: '--page-height' },
   );
 }
 

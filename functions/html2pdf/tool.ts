@@ -3,7 +3,7 @@ import { checkEncryption } from '../engines/pdf/qpdf/encryption.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
 import { html2pdfOptions } from './options.ts';
-import { checkMargins, layoutOf } from './paper/layout.ts';
+import { checkMargins } from './paper/layout.ts';
 
 /** Options of wkhtmltopdf that have no effect here. */
 const IGNORED: readonly string[] = (
@@ -28,6 +28,6 @@ export const html2pdf = defineTool({
   *validate(options) {
     yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');
     yield* checkEncryption(options);
-    yield* checkMargins(layoutOf(options, { header: false, footer: false }));
+    yield* checkMargins(options);
   },
 });

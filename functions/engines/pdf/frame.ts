@@ -46,6 +46,7 @@ export function framePage(points: Size, options: PdfOptions): Frame {
     throw new ConversionError(
       'BAD_PARAMETER',
       `Parameters '-x' and '-y' must be inside the page, which is ${page.width}x${page.height} pixels, got ${left} and ${top}.`,
+      { parameter: left >= page.width ? '-x' : '-y' },
     );
   }
   const width = Math.min(options.cropWidth || page.width, page.width - left);

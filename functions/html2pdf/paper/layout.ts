@@ -68,23 +68,24 @@ export function layoutOf(
 }
 
 /** Yields an error for each direction in which the margins leave less than 5 mm of paper. */
-export function* checkMargins({
-  width,
-  height,
-  top,
-  bottom,
-  left,
-  right,
-}: Layout): Generator<ConversionError> {
-  if (width - left - right < 5) yield tooNarrow('--margin-left', '--margin-right', width);
+export function* checkMargins(options: PaperOptions): Generator<ConversionError> {
+  const { width, height, top, bottom, left, right } = layoutOf(options, { header: false, footer: false });
+  if (width - left - right < 5) {
+    yield noSpace('width', width, { '--margin-left': left, '--margin-right': right });
+  }
   if (height !== 'auto' && height - top - bottom < 5) {
-    yield tooNarrow('--margin-top', '--margin-bottom', height);
+    yield noSpace('height', height, { '--margin-top': top, '--margin-bottom': bottom });
   }
 }
 
-function tooNarrow(start: string, end: string, side: number): ConversionError {
+/** Returns the error for two margins, whose parameter is the larger one. */
+function noSpace(side: string, length: number, margins: Readonly<Record<string, number>>): ConversionError {
+  const rounded = (millimeters: number) => `${Math.round(10 * millimeters) / 10} mm`;
+  const sorted = Object.entries(margins).sort(([, one], [, other]) => other - one);
+  const texts = sorted.map(([name, margin]) => `'${name}' (${rounded(margin)})`);
   return new ConversionError(
     'BAD_PARAMETER',
-    `Parameters '${start}' and '${end}' must leave at least 5 mm of the paper's ${side} mm.`,
+    `Parameters ${texts.join(' and ')} must leave at least 5 mm of the paper's ${side} of ${rounded(length)}.`,
+    { parameter: sorted[0]![0] },
   );
 }

@@ -37,6 +37,7 @@ describe('a crop', () => {
         code: 'BAD_PARAMETER',
         message:
           "Parameters '--crop-x' and '--crop-y' must be inside the image, which is 1000x800 pixels, got 0 and 800.",
+        parameter: '--crop-y',
       }),
     );
   });

@@ -161,7 +161,7 @@ describe('the paper', () => {
     await expect(refused).rejects.toMatchObject({
       code: 'BAD_PARAMETER',
       message:
-        "Parameters '--margin-left' and '--margin-right' must leave at least 5 mm of the paper's 210 mm.",
+        "Parameters '--margin-left' (200 mm) and '--margin-right' (10 mm) must leave at least 5 mm of the paper's width of 210 mm.",
     });
   });
 

@@ -66,7 +66,10 @@ describe('framePage', () => {
     const beside = () => framePage(A4, options({ '-r': '72', '-x': '596' }));
 
     expect(beside).toThrow(
-      "Parameters '-x' and '-y' must be inside the page, which is 596x842 pixels, got 596 and 0.",
+      expect.objectContaining({
+        message: "Parameters '-x' and '-y' must be inside the page, which is 596x842 pixels, got 596 and 0.",
+        parameter: '-x',
+      }),
     );
   });
 });
