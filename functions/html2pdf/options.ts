@@ -36,7 +36,10 @@ const pageHeight = option(
   '--page-height',
   `auto, or ${lengthRule(SIDE)}`,
   (value) => (value.toLowerCase() === 'auto' ? 'auto' : parseLength(value, SIDE)),
-  { description: 'Set the height of the paper. `auto` makes one page as tall as the content' },
+  {
+    description:
+      'Set the height of the paper. Overrides `--page-size`. `auto` makes one page as tall as the content',
+  },
 );
 
 const words = (name: string, place: string) =>
@@ -113,7 +116,8 @@ const RUNNING = [...HEADER, 'headerHtml', ...FOOTER, 'footerHtml'];
 const sharedOptions = {
   ...category('Paper', {
     pageSize: choice(['-s', '--page-size'], PAPER_NAMES, {
-      description: "Set the size of the paper. By default, as in the page's `@page` rule, or A4",
+      description:
+        "Set the size of the paper. By default, as in the page's `@page` rule, or A4. `--page-width` and `--page-height` override it",
     }),
     pageWidth: length('--page-width', {
       ...SIDE,
@@ -276,10 +280,10 @@ const documentOptions = {
   }),
   ...category('Encryption', {
     ...encryptionOptions,
-    permissions: option('--permissions', `a list of ${PERMISSIONS.join(', ')}`, permissions, {
+    permissions: option('--permissions', `a comma-separated list of ${PERMISSIONS.join(', ')}`, permissions, {
       protects: true,
       description:
-        'Allow only these uses of the PDF, for example `print,copy`. Overrides `--allow-print`, `--allow-modify` and `--allow-copy`',
+        'Allow only these uses of the PDF, for example `print,copy`. `modify` includes `annotate`, which includes `fill`, which includes `assemble`. Overrides `--allow-print`, `--allow-modify` and `--allow-copy`',
     }),
   }),
 } as const;

@@ -9,6 +9,7 @@ import {
   text,
   type ValuesOf,
 } from '../../shared/options/option.ts';
+import { PASSWORD } from './qpdf/encryption.ts';
 
 /** Formats that pages are drawn in. */
 export const PAGE_IMAGES = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
@@ -62,8 +63,8 @@ export const pdfOptions = {
     pages: pageList('-pages', { description: 'Select these pages, instead of `-f` and `-l`' }),
     odd: flag('-o', { description: 'Select only odd pages' }),
     even: flag('-e', { description: 'Select only even pages' }),
-    userPassword: text('-upw', { max: 127, description: 'Open the PDF with this user password' }),
-    ownerPassword: text('-opw', { max: 127, description: 'Open the PDF with this owner password' }),
+    userPassword: text('-upw', { ...PASSWORD, description: 'Open the PDF with this user password' }),
+    ownerPassword: text('-opw', { ...PASSWORD, description: 'Open the PDF with this owner password' }),
   }),
   ...category(
     'Size',
@@ -81,7 +82,10 @@ export const pdfOptions = {
       height: sizeOptions.height,
       scaleToX: scaledSide('-scale-to-x', 'Same as `-width`. -1 keeps the aspect ratio'),
       scaleToY: scaledSide('-scale-to-y', 'Same as `-height`. -1 keeps the aspect ratio'),
-      longSide: integer('-scale-to', { ...PIXELS, description: 'Set the long side of a page in pixels' }),
+      longSide: integer('-scale-to', {
+        ...PIXELS,
+        description: 'Set the long side of a page in pixels. Overrides the resolution',
+      }),
     },
     { outputs: PAGE_IMAGES },
   ),
@@ -110,10 +114,10 @@ export const pdfOptions = {
     { outputs: PAGE_IMAGES },
   ),
   ...category('Appearance', {
-    rotate: option('-rotate', 'a multiple of 90, -9999 to 9999', quarterTurns, {
+    rotate: option('-rotate', 'a multiple of 90 from -9990 to 9990', quarterTurns, {
       default: 0,
       outputs: [...PAGE_IMAGES, 'pdf'],
-      description: 'Rotate by this many degrees clockwise, a multiple of 90',
+      description: 'Rotate clockwise by this many degrees',
     }),
     gray: flag('-gray', { outputs: PAGE_IMAGES, description: 'Draw in grayscale' }),
     mono: flag('-mono', { outputs: PAGE_IMAGES, description: 'Draw in black and white, 1 bit per pixel' }),

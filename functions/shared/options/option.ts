@@ -215,15 +215,18 @@ export function text<Default extends string | undefined = undefined>(
   names: Names,
   options: Common<Default> & {
     readonly max?: number;
+    /** What `max` counts: characters, or bytes in UTF-8. */
+    readonly unit?: 'characters' | 'bytes';
     readonly pattern?: RegExp;
     /** Describes the values that `pattern` accepts; completes "must be …". */
     readonly rule?: string;
   },
 ): Option<string | Default> {
-  const { max = 1000, pattern = /^/ } = options;
-  const rule = options.rule ?? `text of 1 to ${max} characters`;
+  const { max = 1000, unit = 'characters', pattern = /^/ } = options;
+  const rule = options.rule ?? `text of 1 to ${max} ${unit}`;
   const parse = (value: string) => {
-    const fits = value.length >= 1 && value.length <= max && !/\p{Cc}/u.test(value) && pattern.test(value);
+    const length = unit === 'bytes' ? Buffer.byteLength(value) : value.length;
+    const fits = length >= 1 && length <= max && !/\p{Cc}/u.test(value) && pattern.test(value);
     return fits ? value : undefined;
   };
   const schema = { type: 'string', minLength: 1, maxLength: max };

@@ -2,8 +2,8 @@ import { ConversionError } from '../../../shared/errors.ts';
 import { choice, flag, text, type ValuesOf } from '../../../shared/options/option.ts';
 import type { Encryption, Permissions } from './job.ts';
 
-/** AES-256 uses at most 127 bytes of a password. */
-const PASSWORD = { max: 127 } as const;
+/** The length of a PDF's password. AES-256 ignores all bytes after the first 127. */
+export const PASSWORD = { max: 127, unit: 'bytes' } as const;
 
 const SCOPE = { outputs: ['pdf'], protects: true } as const;
 
@@ -22,12 +22,13 @@ export const encryptionOptions = {
   print: choice('--allow-print', ['full', 'low', 'none'], {
     default: 'full' as const,
     ...SCOPE,
-    description: 'Allow printing in full quality, in low resolution, or not at all',
+    description: 'Allow printing in full quality, only in low resolution, or not at all',
   }),
   modify: choice('--allow-modify', ['all', 'annotate', 'form', 'assembly', 'none'], {
     default: 'all' as const,
     ...SCOPE,
-    description: 'Allow all changes, only comments and forms, only forms, only a new order of pages, or none',
+    description:
+      'Allow changes. `assembly` allows inserting, deleting and rotating pages, `form` also filling in forms, `annotate` also comments, and `all` everything',
   }),
   copy: flag(['--allow-copy', '--copy'], {
     default: true,

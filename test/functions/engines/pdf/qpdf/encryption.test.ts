@@ -14,13 +14,15 @@ describe.each([doc2any, html2pdf])('the options of $name', (tool) => {
     expect(options.copy).toBe(false);
   });
 
-  it.each(['--encrypt', '--owner-password'])('take up to 127 characters for %s', (name) => {
-    const read = (length: number) => readOptions(tool, [{ name, value: 'x'.repeat(length) }], 'pdf').issues;
+  it.each(['--encrypt', '--owner-password'])('take up to 127 bytes for %s', (name) => {
+    const read = (value: string) => readOptions(tool, [{ name, value }], 'pdf').issues;
 
-    expect(read(127)).toEqual([]);
-    expect(read(128).map(({ message }) => message)).toEqual([
-      expect.stringContaining(`Parameter '${name}' must be text of 1 to 127 characters`),
-    ]);
+    for (const value of ['x'.repeat(127), 'ä'.repeat(63)]) expect(read(value)).toEqual([]);
+    for (const value of ['x'.repeat(128), 'ä'.repeat(64)]) {
+      expect(read(value).map(({ message }) => message)).toEqual([
+        expect.stringContaining(`Parameter '${name}' must be text of 1 to 127 bytes`),
+      ]);
+    }
   });
 });
 
