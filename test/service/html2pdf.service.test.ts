@@ -9,7 +9,7 @@ import { drawPage, readPdf } from '../pdf.ts';
 import { useService } from './server/use-service.ts';
 
 const FONT = join(import.meta.dirname, '../../dist/layers/fonts/faces/DejaVuSansMono.ttf');
-const MILLIMETRE = 72 / 25.4;
+const MILLIMETER = 72 / 25.4;
 
 const used = useService(async () => ({
   'bands.html': BANDS,
@@ -58,7 +58,7 @@ describe('html2pdf', () => {
     const { bytes } = await convert('bands.html');
 
     const page = await drawPage(bytes, 1, 2);
-    const edge = Math.round(10 * MILLIMETRE * 2);
+    const edge = Math.round(10 * MILLIMETER * 2);
     expect(await pixel(page, edge - 4, edge + 20)).toEqual([255, 255, 255, 255]);
     expect(await pixel(page, edge + 20, edge - 4)).toEqual([255, 255, 255, 255]);
     expect(await pixel(page, edge + 20, edge + 20)).toEqual([255, 0, 0, 255]);

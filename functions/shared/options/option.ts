@@ -215,7 +215,7 @@ export function text<Default extends string | undefined = undefined>(
   names: Names,
   options: Common<Default> & {
     readonly max?: number;
-    /** What `max` counts: characters, or bytes in UTF-8. */
+    /** Unit of `max`: characters, or bytes in UTF-8. */
     readonly unit?: 'characters' | 'bytes';
     readonly pattern?: RegExp;
     /** Describes the values that `pattern` accepts; completes "must be …". */

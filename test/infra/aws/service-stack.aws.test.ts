@@ -64,19 +64,19 @@ beforeAll(() => {
     mkdirSync(join(artifacts, path), { recursive: true });
     writeFileSync(join(artifacts, path, 'index.mjs'), path);
   }
-  template = synthesise(settings);
+  template = synthesize(settings);
 });
 afterAll(() => rmSync(artifacts, { recursive: true }));
 
-function synthesise(chosen: Settings): Template {
-  return synthesiseAll({ test: chosen }).test!;
+function synthesize(chosen: Settings): Template {
+  return synthesizeAll({ test: chosen }).test!;
 }
 
 /**
  * Synthesizes the stacks of one app with all checks of cdk-nag and the flags of `cdk.json`; throws on a finding without a reason, and on
  * what the CDK warns of.
  */
-function synthesiseAll(stacks: Readonly<Record<string, Settings>>): Readonly<Record<string, Template>> {
+function synthesizeAll(stacks: Readonly<Record<string, Settings>>): Readonly<Record<string, Template>> {
   const app = createApp({ context: cdk.context });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const made = Object.entries(stacks).map(([name, chosen]) => {
@@ -270,7 +270,7 @@ describe('the stack', () => {
   });
 
   it('uses an existing key table', () => {
-    const existing = synthesise({ ...settings, keyTable: 'kept' });
+    const existing = synthesize({ ...settings, keyTable: 'kept' });
 
     existing.resourceCountIs('AWS::DynamoDB::Table', 0);
     expect(environmentOf(existing, 'router').keyTable).toBe('kept');
@@ -319,7 +319,7 @@ describe('the stack', () => {
     [1000, 500],
     [3, 1],
   ])('accepts for an account with %i executions %i requests at once', (accountConcurrency, conversions) => {
-    synthesise({ ...settings, accountConcurrency }).hasResourceProperties('AWS::ApiGateway::Stage', {
+    synthesize({ ...settings, accountConcurrency }).hasResourceProperties('AWS::ApiGateway::Stage', {
       MethodSettings: Match.arrayWith([
         Match.objectLike({
           ResourcePath: '/*',
@@ -367,7 +367,7 @@ describe('the stack', () => {
       private: { ...settings, network: { ...EVERYTHING.network!, tools: NAMES } },
     };
 
-    const templates = synthesiseAll(shapes);
+    const templates = synthesizeAll(shapes);
 
     // Names that an account can have only once.
     const named = Object.values(templates).flatMap(namesIn);
@@ -382,7 +382,7 @@ describe('the stack', () => {
   });
 
   it('has as many alarms, and metrics in them, as the guide says', () => {
-    const alarms = Object.values(synthesise(settings).findResources('AWS::CloudWatch::Alarm'));
+    const alarms = Object.values(synthesize(settings).findResources('AWS::CloudWatch::Alarm'));
     const metrics = alarms.flatMap(({ Properties }) =>
       (Properties.Metrics ?? [{ MetricStat: {} }]).filter((metric: object) => 'MetricStat' in metric),
     );
@@ -397,8 +397,8 @@ describe('the stack', () => {
   });
 
   it('has what each option adds', () => {
-    const everything = synthesise(EVERYTHING);
-    const limited = synthesise({ ...settings, wafRate: 500 });
+    const everything = synthesize(EVERYTHING);
+    const limited = synthesize({ ...settings, wafRate: 500 });
 
     everything.hasResourceProperties('AWS::CloudFront::Distribution', {
       DistributionConfig: {
@@ -455,7 +455,7 @@ describe('the stack', () => {
   });
 
   it('has no route, permission or setting of the site without it', () => {
-    const without = synthesise({ ...settings, site: null });
+    const without = synthesize({ ...settings, site: null });
 
     without.resourceCountIs('AWS::ApiGateway::Method', 10);
     expect(rightsOf(without).router!.join()).not.toMatch(/PutItem|DeleteItem|Scan|ssm/);
@@ -471,18 +471,18 @@ describe('the stack', () => {
     const siteOf = (of: Template) => environmentOf(of, 'router') as { accountUrl: string; site: object };
     const domain = { name: 'convert.example.com', certificateArn: EVERYTHING.domain!.certificateArn };
 
-    expect(siteOf(synthesise({ ...settings, domain }))).toMatchObject({
+    expect(siteOf(synthesize({ ...settings, domain }))).toMatchObject({
       accountUrl: 'https://convert.example.com/api/site/account',
       site: { origin: 'https://convert.example.com', signUp: 'invite' },
     });
-    expect(siteOf(synthesise(EVERYTHING)).site).toMatchObject({
+    expect(siteOf(synthesize(EVERYTHING)).site).toMatchObject({
       origin: expect.stringMatching(/^https:\/\/Front[0-9A-F]+\.DomainName$/),
       mail: { from: 'docmill@example.com', parameter: '/docmill/smtp' },
     });
   });
 
   it('creates a user pool for the site that only its client uses, without a secret', () => {
-    const everything = synthesise(EVERYTHING);
+    const everything = synthesize(EVERYTHING);
 
     template.resourceCountIs('AWS::Cognito::UserPool', 0);
     everything.hasResource('AWS::Cognito::UserPool', { DeletionPolicy: 'Retain' });
@@ -507,7 +507,7 @@ describe('the stack', () => {
   });
 
   it('keeps no page of the site at CloudFront', () => {
-    synthesise(EVERYTHING).hasResourceProperties('AWS::CloudFront::Distribution', {
+    synthesize(EVERYTHING).hasResourceProperties('AWS::CloudFront::Distribution', {
       DistributionConfig: {
         CacheBehaviors: [
           Match.objectLike({
@@ -522,7 +522,7 @@ describe('the stack', () => {
   });
 
   it('keeps responses at CloudFront by the whole query, the key and the origin, for as long as they allow', () => {
-    const everything = synthesise(EVERYTHING);
+    const everything = synthesize(EVERYTHING);
 
     everything.hasResourceProperties('AWS::CloudFront::CachePolicy', {
       CachePolicyConfig: Match.objectLike({
@@ -552,12 +552,12 @@ describe('the stack', () => {
       );
 
     expect(new Set(types(template))).toEqual(new Set([undefined]));
-    expect(new Set(types(synthesise(EVERYTHING)))).toEqual(new Set(["'*'"]));
+    expect(new Set(types(synthesize(EVERYTHING)))).toEqual(new Set(["'*'"]));
   });
 
   it('never repeats an asynchronous invocation, and tells its result where the operator wants it', () => {
     const { onSuccess, onFailure } = EVERYTHING.destinations;
-    const everything = synthesise(EVERYTHING);
+    const everything = synthesize(EVERYTHING);
 
     template.allResourcesProperties('AWS::Lambda::EventInvokeConfig', {
       MaximumRetryAttempts: 0,
@@ -586,7 +586,7 @@ describe('the stack', () => {
   });
 
   it('denies code in a VPC the permissions that Lambda needs there', () => {
-    const [allow, deny] = rightsOf(synthesise(EVERYTHING)).doc2any!.filter((right) => right.includes('ec2:'));
+    const [allow, deny] = rightsOf(synthesize(EVERYTHING)).doc2any!.filter((right) => right.includes('ec2:'));
 
     expect(allow).toMatch(/^Allow ec2:.* on \*$/);
     expect(deny).toBe(allow!.replace('Allow', 'Deny'));

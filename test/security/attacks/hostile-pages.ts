@@ -79,9 +79,9 @@ export const HOSTILE_PAGES: Readonly<Record<string, HostilePage>> = {
   'frame that never comes': '<iframe src=/silent></iframe><p>text',
   'request that never ends': script('x=new XMLHttpRequest();x.open("GET","/silent",false);x.send()'),
   'document that never comes': () => {},
-  'moves on for ever': '<meta http-equiv=refresh content="0;url=?again"><p>text',
-  'reloads for ever': script('location.reload()'),
-  'history for ever': script('for(let i=0;;i++)history.pushState(0,"","?"+i)'),
+  'moves on forever': '<meta http-equiv=refresh content="0;url=?again"><p>text',
+  'reloads forever': script('location.reload()'),
+  'history forever': script('for(let i=0;;i++)history.pushState(0,"","?"+i)'),
   'frames in frames': '<p>text<iframe src="?deeper"></iframe><iframe src="?and-deeper"></iframe>',
   'thousands of frames': script(
     'for(let i=0;i<3000;i++)document.body.append(document.createElement("iframe"))',

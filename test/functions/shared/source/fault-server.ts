@@ -76,7 +76,7 @@ export const RAW_FAULTS: Readonly<Record<string, { code: string; answer(socket: 
     code: 'SOURCE_TIMEOUT',
     answer: (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
   },
-  'answers 100 for ever': {
+  'answers 100 forever': {
     code: 'SOURCE_UNREACHABLE',
     answer: (socket) => drip(socket, 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000), 25),
   },

@@ -11,7 +11,7 @@ const PARTIAL = 206;
 /** Circular redirects, and redirects to ever longer URLs. */
 const REDIRECTS: Readonly<Record<string, (path: string) => string>> = {
   'redirects to itself': (path) => path,
-  'redirects for ever': (path) => `${path}x`,
+  'redirects forever': (path) => `${path}x`,
   'redirects to loopback': () => 'http://127.0.0.1:1/',
   'redirects to metadata': () => 'http://169.254.169.254/latest/meta-data/',
   'redirects to a file': () => 'file:///etc/passwd',
