@@ -9,7 +9,7 @@ export interface Pages {
     request: HttpRequest,
     route: (request: HttpRequest) => Promise<HttpReply>,
   ): Promise<HttpReply | SiteReply>;
-  /** Waits for mails that are still being sent. */
+  /** Waits for emails that are still being sent. */
   settled(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ type Shared = Pick<
   readonly results: Parameters<typeof createS3Samples>[0];
   readonly supportUrl: string;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
-  /** Takes mails that may be sent after the reply. */
+  /** Takes emails that may be sent after the reply. */
   readonly keep: (task: Promise<void>) => Promise<void>;
 };
 

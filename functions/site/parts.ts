@@ -1,7 +1,7 @@
 import type { Failure } from '../platform/usage/failures.ts';
 import { type ReportedRow, sumRows } from '../platform/usage/report.ts';
 import { usageChart } from './accounts/chart.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, withCode } from './html.ts';
 import { TEXTS } from './texts.ts';
 
 const { account: TEXT } = TEXTS;
@@ -13,7 +13,8 @@ export interface Notice {
 }
 
 export const noticeOf = (notice: Notice | undefined) =>
-  notice && html`<p class="${notice.isError ? 'notice bad' : 'notice'}" role="status">${notice.text}</p>`;
+  notice &&
+  html`<p class="${notice.isError ? 'notice bad' : 'notice'}" role="status">${withCode(notice.text)}</p>`;
 
 /** Shows a text for copying that is displayed only once. */
 export function secretOf(label: string, secret: string | undefined, id: string): Html | false {

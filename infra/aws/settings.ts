@@ -49,7 +49,7 @@ const schema = z
      */
     site: z
       .strictObject({
-        /** Who can get an account: everyone with an e-mail, people whom you invite, or nobody new. */
+        /** Who can get an account: everyone with an email address, people whom you invite, or nobody new. */
         signUp: z.enum(['open', 'invite', 'off']).default('invite'),
         /** Sender of sign-in links, and the SSM parameter with the URL of the mail server. */
         mail: z.strictObject({ from: z.email(), parameter }).optional(),

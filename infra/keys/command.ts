@@ -138,7 +138,7 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
       const email = readEmail(id ?? '');
       const isOperator = values.operator ?? false;
       if (email === undefined && (id !== undefined || !isOperator))
-        throw new UsageError(`The command 'invite' needs an e-mail such as name@example.com.`);
+        throw new UsageError(`The command 'invite' needs an email address such as name@example.com.`);
       return { ...common, name, email, isOperator };
     }
     case 'disable':

@@ -58,15 +58,15 @@ export function readSettings() {
     corsOrigins: originsSetting('CORS_ORIGINS'),
     accountUrl: textSetting('ACCOUNT_URL', `${origin}/account`),
     supportUrl: textSetting('SUPPORT_URL', `${origin}/support`),
-    /** Origin of this server, for links in mails. */
+    /** Origin of this server, for links in emails. */
     origin,
     /** Whether the server also serves the site. */
     site: switchSetting('SITE', true),
     /** Who may become a member of the site. */
     signUp: choiceSetting<SignUp>('SIGN_UP', ['open', 'invite', 'off'], 'invite'),
-    /** Server that sends the mails of the site, such as `smtps://user:password@mail.example.com`. None if absent. */
+    /** Server that sends the emails of the site, such as `smtps://user:password@mail.example.com`. None if absent. */
     smtpUrl: textSetting('SMTP_URL', undefined),
-    /** Sender of the mails. */
+    /** Sender of the emails. */
     mailFrom: textSetting('MAIL_FROM', `docmill@${new URL(origin).hostname}`),
     /** OpenID provider for signing in. None if absent. */
     openId: openIdSettings(),

@@ -16,7 +16,10 @@ export const RETIRED: readonly Retired[] = [
   { pattern: /neighbour/i, instead: 'neighbor' },
   { pattern: /licence/i, instead: 'license' },
   { pattern: /artefact/i, instead: 'artifact' },
-  // Its signals can stay in memory for ever.
+  { pattern: /e-mail/i, instead: 'email, or email address', within: '(?!functions/engines/office/)' },
+  { pattern: /for ever\b/i, instead: 'forever' },
+  { pattern: /metres?(?![a-z])/i, instead: 'meter', within: '(?!layers/)' },
+  // Its signals can stay in memory forever.
   { pattern: /AbortSignal\.any\(/, instead: 'withAnySignal(', within: 'functions|infra' },
   {
     pattern: /tenant/i,
@@ -34,7 +37,7 @@ export const RETIRED: readonly Retired[] = [
     instead: 'URL, or IP address',
     // `sign('address')` would end the validity of all URLs if it changed.
     except:
-      /(?:IP|IPv4|IPv6|another|own|link-local|loopback) address(?:es)?|\.address\b|sign\('address'|RangeAddress/i,
+      /(?:IP|IPv4|IPv6|email|another|own|link-local|loopback) address(?:es)?|\.address\b|sign\('address'|RangeAddress/i,
     within: 'functions/(?!README|shared/egress|engines/chromium/proxy)',
   },
   {

@@ -1,4 +1,4 @@
-/** Owns API keys and, optionally, an e-mail for signing in. */
+/** Owns API keys and, optionally, an email address for signing in. */
 export interface Account {
   readonly id: string;
   /** The person who can sign in. Absent for an account that has only keys. */
@@ -25,13 +25,13 @@ export interface AccountPage {
 
 /** All accounts. An account is created with its first key or by signing up. */
 export interface AccountTable {
-  /** Adds an account that can sign in, or adds the e-mail to one that has only keys. */
+  /** Adds an account that can sign in, or adds the email address to one that has only keys. */
   add(id: string, email: string): Promise<void>;
   get(id: string): Promise<Account | undefined>;
   /** Changes an account. By the time this returns, every key of a disabled account is refused. */
   update(id: string, changes: AccountChanges): Promise<void>;
   /** Deletes an account, but not its keys. */
   remove(id: string): Promise<void>;
-  /** Finds accounts by a part of their e-mail or ID, or of the name or ID of a key, newest first. */
+  /** Finds accounts by a part of their email address or ID, or of the name or ID of a key, newest first. */
   search(text: string, offset: number, limit: number): Promise<AccountPage>;
 }

@@ -4,11 +4,11 @@ export interface AuditEntry {
   readonly number: number;
   /** Epoch milliseconds. */
   readonly time: number;
-  /** E-mail of the operator, or the user of this machine who ran a command. */
+  /** Email address of the operator, or the user of this machine who ran a command. */
   readonly actor: string;
   /** A verb and its object, such as `disable account`. */
   readonly action: string;
-  /** The account, key or e-mail that was changed. */
+  /** The account, key or email address that was changed. */
   readonly subject: string;
   /** New values, such as `perMonth=100`. */
   readonly details: string;

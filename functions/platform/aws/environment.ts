@@ -46,7 +46,7 @@ export interface SiteEnvironment {
   /** Origin of the results. */
   readonly resultsOrigin: string;
   readonly signUp: 'open' | 'invite' | 'off';
-  /** Sender of mails, and the SSM parameter with the URL of the mail server. No mail is sent if absent. */
+  /** Sender of emails, and the SSM parameter with the URL of the mail server. No emails are sent if absent. */
   readonly mail?: { readonly from: string; readonly parameter: string } | undefined;
   /** OpenID provider for signing in, and the SSM parameter with the client's secret. */
   readonly openId?:

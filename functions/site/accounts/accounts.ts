@@ -31,7 +31,7 @@ export interface AccountDependencies extends OperatorDependencies {
 const { account: TEXT } = TEXTS;
 /** Maximum valid keys and keys in all per account. Only the operator deletes keys, so that their limits persist. */
 const MAX_KEYS = { valid: 20, all: 200 };
-/** Hourly limits: requested or used links per IP address, and links sent per e-mail. */
+/** Hourly limits: requested or used links per IP address, and links sent per email address. */
 const ATTEMPTS = { ip: 60, email: 5 };
 
 /** Creates the handler of requests below `/account` and `/operator`. */
@@ -96,7 +96,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     const url = `${origin}/account/sign-in?token=${token}`;
     const mail = { to: email, subject: TEXT.mailSubject, text: TEXT.mailText(url) };
     // Not awaited, because the duration would reveal whether someone is a member.
-    sendMail?.(mail).catch((thrown: unknown) => log('mail not sent', { cause: describe(thrown) }, 'error'));
+    sendMail?.(mail).catch((thrown: unknown) => log('email not sent', { cause: describe(thrown) }, 'error'));
   }
 
   async function requestLink(form: URLSearchParams): Promise<AccountReply> {

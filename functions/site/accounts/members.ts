@@ -38,11 +38,11 @@ const LINK_LIFETIME = 15 * MINUTE;
 export const SESSION_LIFETIME = 30 * DAY;
 const OPERATOR_SESSION = 12 * HOUR;
 /**
- * Represents the e-mail of whoever runs this service. It is not a valid e-mail, so nobody can request a link for it.
+ * Stands for the email address of whoever runs this service. It is not a valid one, so nobody can request a link for it.
  */
 export const LOCAL_OPERATOR = 'operator';
 
-/** Returns an e-mail in lower case, or `undefined` if the text is not a single valid e-mail. */
+/** Returns an email address in lower case, or `undefined` if the text is not a single valid email address. */
 export function readEmail(text: string): string | undefined {
   const email = text.trim().toLowerCase();
   return /^[^\s@<>()[\]",;:\\]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(email) && email.length <= 254
@@ -81,7 +81,7 @@ export class Members {
     return this.#createLink({ email, mayCreate: true, role: 'operator' });
   }
 
-  /** Whether an e-mail belongs to an operator. */
+  /** Whether an email address belongs to an operator. */
   async isOperator(email: string): Promise<boolean> {
     const account = await this.#records.get(`email#${hashOf(email)}`);
     return account !== undefined && (await this.#accounts.get(account))?.role === 'operator';

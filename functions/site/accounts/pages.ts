@@ -26,7 +26,7 @@ export type SignUp = keyof typeof TEXT.signInLead;
 
 export interface SignInWays {
   readonly signUp: SignUp;
-  /** Whether sign-in links are sent by mail. */
+  /** Whether sign-in links are sent by email. */
   readonly hasMail: boolean;
   /** Name of the OpenID Connect provider. */
   readonly provider?: string | undefined;
@@ -43,7 +43,7 @@ export function signInPage({ signUp, hasMail, provider }: SignInWays, notice?: N
   return html`<h1>${TEXT.signIn}</h1>${noticeOf(notice)}${link}${mail}`;
 }
 
-/** Returns the page that a link opens. A button redeems the link, because mail scanners open every URL. */
+/** Returns the page that a link opens. A button redeems the link, because email scanners open every URL. */
 export function confirmPage(token: string): Html {
   return html`<h1>${TEXT.signIn}</h1><p>${TEXT.confirm}</p>
 <form method="post" action="/account/sign-in" class="narrow"><input type="hidden" name="token" value="${token}"><button type="submit">${TEXT.signIn}</button></form>`;

@@ -39,7 +39,7 @@ interface Dependencies {
 /** The account that an identity signs in to. */
 interface Binding {
   readonly account: string;
-  /** The e-mail of the account. Later changes at the provider have no effect. */
+  /** The email address of the account. Later changes at the provider have no effect. */
   readonly email: string;
 }
 
@@ -68,7 +68,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
     return (await members.redeem(token)) ?? { problem: 'noAccount' };
   }
 
-  /** Joins the account with a verified e-mail, or creates one if everyone may sign up. */
+  /** Joins the account with a verified email address, or creates one if everyone may sign up. */
   async function join(identity: Identity): Promise<SignedIn> {
     const email = readEmail(identity.email ?? '');
     if (email === undefined) return { problem: 'unverified' };
@@ -78,7 +78,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
     const { account } = (await members.find(signedIn.session))!;
     const bound = await records.get(identityRecord(account));
     const [issuer, subject] = bound === undefined ? [] : (JSON.parse(bound) as string[]);
-    // The provider may have given the e-mail to another person meanwhile.
+    // The provider may have given the email address to another person meanwhile.
     if (issuer === identity.issuer && subject !== identity.subject) {
       await members.signOut(signedIn.session);
       return { problem: 'otherIdentity' };

@@ -8,6 +8,7 @@ import type { PriceRows } from '../../platform/usage/report.ts';
 import type { Usage, UsageRow } from '../../platform/usage/usage.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { monthOf } from '../../shared/dates.ts';
+import { describe, type Log } from '../../shared/log.ts';
 import { type Member, type Members, readEmail } from '../accounts/members.ts';
 import type { AccountReply, Action } from '../accounts/reply.ts';
 import { html } from '../html.ts';
@@ -35,6 +36,7 @@ export interface OperatorDependencies {
   readonly operation: Operation;
   readonly sendMail?: SendMail | undefined;
   readonly origin: string;
+  readonly log: Log;
 }
 
 type Page = (request: HttpRequest) => Promise<AccountReply>;
@@ -51,7 +53,18 @@ const LISTED = 25;
 
 /** Creates the pages and forms that only operators can use. Each form appends to the audit log before it changes anything. */
 export function createOperator(
-  { accounts, keys, usage, failures, audit, priceRows, operation, sendMail, origin }: OperatorDependencies,
+  {
+    accounts,
+    keys,
+    usage,
+    failures,
+    audit,
+    priceRows,
+    operation,
+    sendMail,
+    origin,
+    log: serviceLog,
+  }: OperatorDependencies,
   members: Members,
 ) {
   const wrong = (text: string): Feedback => ({ notice: { text, isError: true } });
@@ -200,7 +213,8 @@ export function createOperator(
         try {
           await sendMail({ to: email, subject: ACCOUNT.invitationSubject, text: ACCOUNT.mailText(url) });
           return list('', 1, { notice: { text: `${TEXT.invited} ${email}.` } });
-        } catch {
+        } catch (thrown) {
+          serviceLog('email not sent', { cause: describe(thrown) }, 'error');
           return list('', 1, wrong(TEXT.mailFailed));
         }
       },

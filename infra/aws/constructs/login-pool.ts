@@ -27,7 +27,7 @@ export class LoginPool extends UserPool {
   constructor(scope: Construct, id: string, { domain, signUp, url }: LoginPoolProps) {
     super(scope, id, {
       signInAliases: { email: true },
-      // An e-mail joins an account only if Cognito has verified it.
+      // An email address joins an account only if Cognito has verified it.
       autoVerify: { email: true },
       keepOriginal: { email: true },
       selfSignUpEnabled: signUp === 'open',
@@ -66,7 +66,7 @@ export class LoginPool extends UserPool {
     this.settings = {
       issuer: `https://cognito-idp.${region}.${urlSuffix}/${this.userPoolId}`,
       clientId: client.userPoolClientId,
-      name: 'e-mail and password',
+      name: 'email and password',
     };
     acknowledge(this, {
       COG2: 'A second factor is a setting of the pool; the site protects no more than API keys.',

@@ -6,7 +6,7 @@ import { SMTPServer } from 'smtp-server';
 /** A mail server that keeps what it receives. */
 export interface MailServer {
   readonly url: string;
-  /** The mails as they were sent, the oldest first. */
+  /** The emails as they were sent, the oldest first. */
   readonly mails: string[];
   close(): Promise<void>;
 }

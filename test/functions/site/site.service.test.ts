@@ -435,7 +435,7 @@ function valueFor(option: Option<unknown>): string {
   return found;
 }
 
-it('signs up by mail without JavaScript, and converts with the first key', async () => {
+it('signs up by email without JavaScript, and converts with the first key', async () => {
   await page.setJavaScriptEnabled(false);
   await open('/account');
   await page.type('#email', 'Alice@example.com');

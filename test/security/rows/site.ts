@@ -10,7 +10,7 @@ interface Attack {
   readonly site: SiteUnderTest;
   /** Counts an attempt, and records it as a failure if it worked. */
   readonly tried: (what: string, failed: boolean) => void;
-  /** Mails that were sent. */
+  /** Emails that were sent. */
   readonly mails: Array<{ readonly to: string; readonly text: string }>;
 }
 
@@ -167,11 +167,11 @@ const ATTACKS: ReadonlyArray<(attack: Attack) => Promise<void>> = [
     const evil = { Host: 'evil.example', Origin: 'http://evil.example', 'X-Forwarded-Host': 'evil.example' };
     await site.visit('/account/link', { form: { email: 'alice@example.com' }, headers: evil });
     tried(
-      'a mail leads elsewhere',
+      'an email leads elsewhere',
       mails.length !== 1 || !mails[0]!.text.includes(`${ORIGIN}/account/sign-in?`),
     );
     tried(
-      'a mail names another host',
+      'an email names another host',
       mails.some(({ text }) => text.includes('evil')),
     );
     const query = 'next=//evil.example&return=https://evil.example&url=https://evil.example';

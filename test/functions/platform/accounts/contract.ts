@@ -23,7 +23,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
     });
     afterAll(() => opened.close());
 
-    it('knows an account from its first key on, and the e-mail that it gets later', async () => {
+    it('knows an account from its first key on, and the email address that it gets later', async () => {
       const { accounts, keys } = opened;
       const { record } = await keys.create({ name: 'x' });
       const before = await accounts.get(record.account);
@@ -82,7 +82,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
       for (const each of created) if (each) expect(await keys.find(each.apiKey)).toBeUndefined();
     });
 
-    it('finds accounts by their e-mail, ID and keys, newest first and in pages', async () => {
+    it('finds accounts by their email address, ID and keys, newest first and in pages', async () => {
       const { accounts, keys } = opened;
       const mark = randomUUID();
       const ids: string[] = [];

@@ -39,7 +39,7 @@ const serve = (signUp: SignUp, hasMail = true) => site.restart(optionsFor(signUp
 const mailTo = (to: string) =>
   vi.waitUntil(() => mailServer.mails.find((mail) => mail.includes(`To: ${to}`)), 60_000);
 
-/** Requests a link, and returns the token in its mail. */
+/** Requests a link, and returns the token in its email. */
 async function requestToken(email: string): Promise<string> {
   mailServer.mails.length = 0;
   await visit('/account/link', { form: { email } });
@@ -47,7 +47,7 @@ async function requestToken(email: string): Promise<string> {
   return /token=([\w-]{22})/.exec(mail)![1]!;
 }
 
-/** Signs in with a mail, and returns the cookie and what the page shows. */
+/** Signs in with an email, and returns the cookie and what the page shows. */
 async function signIn(email: string) {
   const token = await requestToken(email);
   const { cookie, body } = await visit('/account/sign-in', { form: { token } });
@@ -68,7 +68,7 @@ describe('signing up', () => {
     expect(again.body).not.toContain(apiKey);
   });
 
-  it('signs a member in to the same account, however the e-mail is written', async () => {
+  it('signs a member in to the same account, however the email address is written', async () => {
     const first = await signIn('alice@example.com');
     const second = await signIn('Alice@EXAMPLE.com');
     const { body } = await visit('/account', { cookie: second.cookie });
@@ -121,7 +121,7 @@ describe('signing up', () => {
 });
 
 describe('the forms of the account pages', () => {
-  it('mails at most five links in an hour to one person', async () => {
+  it('emails at most five links in an hour to one person', async () => {
     for (let count = 0; count < 7; count += 1)
       await visit('/account/link', { form: { email: 'alice@example.com' } });
     await visit('/account/link', { form: { email: 'last@example.com' } });
@@ -130,7 +130,7 @@ describe('the forms of the account pages', () => {
     expect(mailServer.mails.filter((mail) => mail.includes('To: alice@'))).toHaveLength(5);
   });
 
-  it('accepts one plain e-mail only', async () => {
+  it('accepts one plain email address only', async () => {
     const lists = [
       'a@x.com,b@y.com',
       'a@x.com\r\nBcc: b@y.com',
@@ -262,7 +262,7 @@ describe('the account of a member', () => {
     expect(page).toMatch(/2026-11-24 01:02:03.*TIMED_OUT.*html2pdf.*req-7/s);
   });
 
-  it('is deleted with its keys and files after the e-mail was entered', async () => {
+  it('is deleted with its keys and files after the email address was entered', async () => {
     const { cookie, body } = await signIn('alice@example.com');
     const { account } = (await accounts.keys.get(keyIdIn(body)))!;
     const wrong = await visit('/account/delete', { cookie, form: { email: 'bob@example.com' } });
@@ -353,7 +353,7 @@ describe('the pages for operators', () => {
     expect(earlier.body).toContain('Nothing was converted');
   });
 
-  it('lists accounts in pages, and finds them by e-mail and key', async () => {
+  it('lists accounts in pages, and finds them by email address and key', async () => {
     const cookie = await signInOperator();
     const { body: alice } = await signIn('alice@example.com');
     for (let count = 0; count < 30; count += 1) await accounts.keys.create({ name: `key number ${count}` });
@@ -414,7 +414,7 @@ describe('the pages for operators', () => {
     expect(rowOf(page, 'change limits')).toMatch(/olga@example\.com.*203\.0\.113\.9/s);
   });
 
-  it('invite by mail, or show the link if there is none', async () => {
+  it('invite by email, or show the link if there is none', async () => {
     const cookie = await signInOperator();
     const { body } = await visit('/operator/accounts/invite', {
       cookie,
@@ -433,6 +433,21 @@ describe('the pages for operators', () => {
     expect(shown.body).toMatch(
       /id="new-link">https:\/\/docs\.example\.com\/account\/sign-in\?token=[\w-]{22}</,
     );
+  });
+
+  it('are told what to do if an invitation cannot be emailed', async () => {
+    const cookie = await signInOperator();
+    const sendMail = () => Promise.reject(new Error('connection refused'));
+    await site.restart({ signUp: 'off', sendMail });
+
+    const { status, body } = await visit('/operator/accounts/invite', {
+      cookie,
+      form: { email: 'erin@example.com' },
+    });
+
+    expect(status).toBe(400);
+    expect(body).toContain('Check the mail server (<code>SMTP_URL</code>');
+    expect(body).not.toContain('token=');
   });
 
   it('disable an account with its keys, sessions and links at once, but not their own', async () => {

@@ -106,7 +106,7 @@ class Browser {
     return this.open(await this.redirectBack());
   }
 
-  /** The e-mail of whoever is signed in. */
+  /** The email address of whoever is signed in. */
   async member(): Promise<string | undefined> {
     const { body } = await this.open(`${base}/account`);
     return /signed in as <strong>([^<]+)/i.exec(body)?.[1];
@@ -144,7 +144,7 @@ describe('a sign-in with a provider', () => {
     expect(headers.get('set-cookie')).toMatch(/; HttpOnly; SameSite=Lax; Max-Age=600$/);
   });
 
-  it('joins the account of a verified e-mail', async () => {
+  it('joins the account of a verified email address', async () => {
     const account = await joinByLink(ALICE.email);
     serve('off');
     const browser = new Browser();
@@ -258,7 +258,7 @@ describe('an attack on a sign-in', () => {
   });
 
   it.each(['open', 'off'] as const)(
-    'cannot take over or prepare an account with an e-mail that is not verified (sign-up %s)',
+    'cannot take over or prepare an account with an email address that is not verified (sign-up %s)',
     async (signUp) => {
       await joinByLink(ALICE.email);
       serve(signUp);
@@ -287,7 +287,7 @@ describe('an attack on a sign-in', () => {
       expect([status, body.includes(TEXT.operator)]).toEqual([400, true]);
   });
 
-  it('cannot take over an account whose e-mail the provider gave to another person', async () => {
+  it('cannot take over an account whose email address the provider gave to another person', async () => {
     await new Browser().signIn();
     provider.person = { ...ALICE, subject: 'mallory' };
     const browser = new Browser();

@@ -23,7 +23,7 @@ const OWN = [...alarms]
   .map(([name]) => name);
 
 describe('every alarm', () => {
-  it('sends mail, and stays off without calls', () => {
+  it('sends email, and stays off without calls', () => {
     expect(alarms.size).toBe(9);
     for (const alarm of alarms.values()) {
       expect(alarm.TreatMissingData).toBe('notBreaching');

@@ -131,7 +131,7 @@ it('converts a file that is dropped', async () => {
   expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
 });
 
-it('signs in with a mailed link, which was sent before the function is frozen', async () => {
+it('signs in with an emailed link, which was sent before the function is frozen', async () => {
   await page.setJavaScriptEnabled(false);
   await page.goto(`${site}/account`);
   await page.type('#email', 'carol@example.com');
