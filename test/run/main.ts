@@ -69,14 +69,14 @@ function rootSuite(): Suite {
   };
 }
 
-/** Fills the cache with the code of workers: those in a sandbox can only read it. Without a service, each ends after its imports. */
+/** Fills the cache with the code of workers, which are killed or can only read it. Without a service, each ends after its imports. */
 async function compileWorkers(): Promise<void> {
   const options = {
     cwd: CACHE,
     env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
     stdio: 'ignore',
   } as const;
-  for (const path of globSync('functions/**/worker.ts', { cwd: ROOT }))
+  for (const path of globSync('functions/**/{worker,*-thread}.ts', { cwd: ROOT }))
     await once(spawn(process.execPath, [join(ROOT, path)], options), 'exit');
 }
 

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { textSetting } from '../../shared/settings/environment.ts';
 import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import type { EngineDependencies, Layer } from '../../shared/tool.ts';
+import { compileCache, nodeEnvironment } from './node-environment.ts';
 import type { WorkerCommand } from './pool.ts';
 
 /** System files that Node and the native parts of its packages read. None of them is secret. */
@@ -117,18 +117,6 @@ export function fontEnvironment(
  */
 export function sandboxEnvironment(mode: SandboxMode = 'required'): Readonly<Record<string, string>> {
   return { SANDBOX: mode };
-}
-
-/** The libraries and the cache of compiled code that Node was started with. On Lambda, Node may not start without the former. */
-export function nodeEnvironment(): Readonly<Record<string, string>> {
-  const libraries = textSetting('LD_LIBRARY_PATH', undefined);
-  const cache = compileCache();
-  return { ...(libraries && { LD_LIBRARY_PATH: libraries }), ...(cache && { NODE_COMPILE_CACHE: cache }) };
-}
-
-/** Folder with compiled code, which halves the time in which a worker starts. Workers in a sandbox cannot write to it. */
-function compileCache(): string | undefined {
-  return textSetting('NODE_COMPILE_CACHE', undefined);
 }
 
 /** Detects which parts of the sandbox this kernel provides, in a process that exits immediately. */

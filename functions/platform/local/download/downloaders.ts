@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Work } from '../../../engines/protocol.ts';
+import { nodeEnvironment } from '../../../engines/worker/node-environment.ts';
 import type { WorkerObserver } from '../../../engines/worker/observer.ts';
 import { observe } from '../../../engines/worker/pool.ts';
 import { WorkerCrash, WorkerProcess } from '../../../engines/worker/process.ts';
-import { nodeEnvironment } from '../../../engines/worker/sandbox.ts';
 import { inTurn } from '../../../engines/worker/start-turns.ts';
 import { ConversionError, stoppingError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
