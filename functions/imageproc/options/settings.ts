@@ -51,5 +51,6 @@ export const dither = option(
     description:
       'dithering of `-colors`, `-posterize` and GIF output, Riemersma by default; `-dither` alone selects FloydSteinberg, `+dither` turns it off',
     words: 'optional',
+    schema: { type: ['string', 'boolean'] },
   },
 );

@@ -7,6 +7,8 @@ import { MAX_CACHE } from '../request.ts';
 
 const TEXT = { type: 'string' };
 const NOT_EMPTY = { type: 'string', minLength: 1 };
+/** Any bytes. Generators of clients read `format`, which OpenAPI 3.1 replaced with `contentMediaType`. */
+const FILE = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 const OUTPUTS = {
   type: 'object',
   required: ['outputs', 'ignored', 'requestId'],
@@ -37,8 +39,11 @@ const FORM = {
   type: 'object',
   required: ['infile', 'url', 'fields', 'maxBytes', 'expires'],
   properties: {
-    infile: TEXT,
-    url: TEXT,
+    infile: { type: 'string', description: 'The value of `infile` for conversions of the file.' },
+    url: {
+      type: 'string',
+      description: 'Receives the file, by a multipart POST of the fields and then `file`, without a key.',
+    },
     fields: { type: 'object', additionalProperties: TEXT },
     maxBytes: { type: 'integer' },
     expires: TEXT,
@@ -90,15 +95,17 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
   const required = parameters
     .filter(({ name }) => REQUIRED.includes(name))
     .map((parameter) => ({ ...parameter, in: 'query', required: true }));
-  const source = { '*/*': { schema: { type: 'string', format: 'binary' } } };
-  const fields = {
-    type: 'object',
-    properties: { ...Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])) },
+  const source = { '*/*': { schema: FILE } };
+  const fields = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
+  const files = {
+    infile: { ...FILE, description: 'The source, as a file or as a URL.' },
+    asset: {
+      type: 'array',
+      items: FILE,
+      description: 'Files of an uploaded page. Their file names are their paths relative to the page.',
+    },
   };
-  const forms = {
-    'multipart/form-data': { schema: fields },
-    'application/x-www-form-urlencoded': { schema: fields },
-  };
+  const forms = formsOf(fields, files);
   const name = {
     name: 'name',
     in: 'path',
@@ -149,6 +156,7 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
             operationId: 'prepareUpload',
             summary: 'Returns a form that uploads a file for later conversions.',
             parameters: [{ ...name, in: 'query', required: false }],
+            requestBody: { content: formsOf({ name: TEXT }) },
             responses: { 200: json(FORM), ...failures() },
           },
         },
@@ -173,6 +181,14 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
 }
 
 const REQUIRED = ['app', 'infile', 'outfile'];
+
+/** Returns the content of a body with parameters in a form. Only a multipart form has files. */
+function formsOf(fields: JsonSchema, files: JsonSchema = {}): JsonSchema {
+  return {
+    'multipart/form-data': { schema: { type: 'object', properties: { ...fields, ...files } } },
+    'application/x-www-form-urlencoded': { schema: { type: 'object', properties: fields } },
+  };
+}
 
 export interface Parameter {
   readonly name: string;
@@ -261,7 +277,7 @@ function responses(): Readonly<Record<string, JsonSchema>> {
   const content = {
     'text/plain': { schema: { type: 'string', description: '[Output] URL<br> for each result.' } },
     'application/json': { schema: OUTPUTS },
-    '*/*': { schema: { type: 'string', format: 'binary', description: 'The result, for _response=file.' } },
+    '*/*': { schema: { ...FILE, description: 'The result, for _response=file.' } },
   };
   return {
     200: { description: 'Converted.', content },
