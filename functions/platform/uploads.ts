@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { HOUR } from '../shared/dates.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { folderOf } from './storage.ts';
 
@@ -7,7 +8,7 @@ import { folderOf } from './storage.ts';
 export const UPLOAD_PREFIX = 'uploads/';
 
 /** Minimum milliseconds that an upload is kept, unless it is removed. */
-export const UPLOAD_LIFETIME = 3_600_000;
+export const UPLOAD_LIFETIME = HOUR;
 
 /** Where an upload is stored, and how large it may be. */
 export interface UploadTarget {

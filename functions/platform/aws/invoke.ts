@@ -29,7 +29,7 @@ const LONGEST_WAIT = 400;
  * the code.
  */
 const CLOSED = new Set(['ECONNRESET', 'EPIPE']);
-/** A connection that closes sooner than this (ms) was stale, so nothing was invoked. */
+/** Time within which a closed connection counts as stale, so that nothing was invoked, in milliseconds. */
 const STALE_TIME = 1000;
 /** Pattern of Lambda's tenant IDs. */
 const TENANT_ID = /^[\w.:/=+@ -]{1,256}$/;

@@ -33,7 +33,7 @@ export interface Body {
   close(): void;
 }
 
-/** Timeout (ms) for the parameters before the first file. Until then the key is unchecked. */
+/** Timeout for the parameters before the first file, in milliseconds. Until then the key is unchecked. */
 const FIELDS_TIMEOUT = 15_000;
 /** Limits how many bodies are parsed at once, because 64 KiB of part headers block the main thread for up to 4 ms. */
 const openings = {

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Returns an IPv4 address as it is, and of an IPv6 address the first 64 bits, because each caller has a whole network
- * of them.
+ * Returns the network that limits are counted for: an IPv4 address itself, or the first 64 bits of an IPv6 address,
+ * because a single caller usually has a whole /64.
  */
 export function networkOf(ip: string): string {
   if (!isIPv6(ip) || ip.includes('.')) return ip.replace(/^::ffff:/, '');

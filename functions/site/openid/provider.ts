@@ -1,4 +1,5 @@
 import type { Configuration, CustomFetch } from 'openid-client';
+import { HOUR } from '../../shared/dates.ts';
 import { isLoopback, type OpenIdSettings } from '../../shared/settings/openid.ts';
 
 /** A person as identified by the provider. */
@@ -27,7 +28,7 @@ export interface Provider {
 const REQUEST_TIME = 5;
 const MAX_RESPONSE = 1_000_000;
 /** How long the provider's endpoints are cached, in milliseconds. */
-const METADATA_TIME = 3_600_000;
+const METADATA_TIME = HOUR;
 
 /** Creates the client of a provider. Its endpoints are read on the first sign-in. */
 export function createProvider(settings: OpenIdSettings, redirectUri: string): Provider {

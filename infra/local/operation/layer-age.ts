@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { DAY } from '../../../functions/shared/dates.ts';
 import type { Log } from '../../../functions/shared/log.ts';
 
-const DAY = 24 * 3600 * 1000;
+/** Age of a layer that should be rebuilt, in days. */
 const OLD = 30;
 
 /**

@@ -32,6 +32,7 @@ const WITHOUT_SITE = [
   ['/support', 'Ask the operator of this service.\n'],
 ] as const;
 
+/** Interval between two checks for idle connections when the service stops, in milliseconds. */
 const CLOSING_INTERVAL = 50;
 /** How long clients may read their responses when the service stops, in milliseconds. */
 const READING_TIME = 10_000;

@@ -1,10 +1,10 @@
 import type { DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
+import { DAY, HOUR, MINUTE } from '../../../functions/shared/dates.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import type { SiteStores } from './compose.ts';
 
-const HOUR = 3600 * 1000;
-const DAY = 24 * HOUR;
-const INTERVAL = HOUR / 12;
+/** Interval between two sweeps, in milliseconds. */
+const INTERVAL = 5 * MINUTE;
 
 /**
  * Deletes expired results and obsolete database rows, now and every five minutes, until the returned function is

@@ -52,9 +52,9 @@ beforeAll(async () => {
     '/slow.svg': (_, response) => {
       setTimeout(() => response.setHeader('content-type', 'image/svg+xml').end(PIXEL), 500);
     },
-    // Never stops changing, so its picture tells how long it was waited for.
+    // Changes for longer than a page is waited for by default, so its picture tells how long that was.
     '/clock':
-      '<!doctype html><p id="clock"></p><img src="/slow.svg" alt=""><script>let ticks = 0; setInterval(() => { clock.textContent = ++ticks; if (ticks > 100) { clock.className = "ready"; window.status = "ready" } }, 100)</script>',
+      '<!doctype html><p id="clock"></p><img src="/slow.svg" alt=""><script>let ticks = 0; const timer = setInterval(() => { clock.textContent = ++ticks; if (ticks > 60) { clearInterval(timer); clock.className = "ready"; window.status = "ready" } }, 100)</script>',
     '/cover': '<!doctype html><h1>Cover</h1>',
     '/own.css': (_, response) => response.setHeader('content-type', 'text/css').end('p { color: red }'),
     '/': ({ headers }, response) => {
@@ -77,13 +77,16 @@ afterAll(async () => {
   await pages.close();
 });
 
+/** Less than the time for which `/clock` changes. */
+const limits = { settleTime: 1000 };
+
 const converting =
   (name: 'html2pdf' | 'html2image'): Run =>
   async (given, source = '/', format) => {
     const query = Object.fromEntries(given.map(({ name, value }) => [name, value]));
     const url = pages.origin + source;
     const files = source === '/uploaded' ? [{ path: 'page.html', url }] : undefined;
-    return readFile((await browsers[name].convert(url, query, { format, files })).path);
+    return readFile((await browsers[name].convert(url, query, { format, files, limits })).path);
   };
 
 const withOrigin = (value: string) => (value.startsWith('/') ? pages.origin + value : value);

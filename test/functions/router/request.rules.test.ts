@@ -22,7 +22,12 @@ it.each([
   ['pdftools', 'a.png', '-f=3&-l=2', "Parameter '-f' (3) must not be greater than '-l' (2)."],
   ['pdftools', 'a.jpg', '-transp', "Parameter '-transp': JPEG does not support transparency."],
   ['html2pdf', 'a.pdf', '--page-ranges=1&-f=2', "Parameter '--page-ranges' cannot be combined with"],
-  ['html2pdf', 'a.pdf', '-T=150&-B=150', "Parameters '--margin-top' (150 mm) and '--margin-bottom' (150 mm) must leave"],
+  [
+    'html2pdf',
+    'a.pdf',
+    '-T=150&-B=150',
+    "Parameters '--margin-top' (150 mm) and '--margin-bottom' (150 mm) must leave",
+  ],
   ['html2image', 'a.jpg', '--transparent', "Parameter '--transparent': JPEG does not support transparency."],
   [
     'html2image',

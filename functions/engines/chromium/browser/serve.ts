@@ -36,8 +36,8 @@ const IDLE_PAGES = 2;
 const OPEN_TIMEOUT = 5000;
 const CLOSE_TIME = 2000;
 /**
- * Delay (ms) before housekeeping, so that the result is usually stored first, and the maximum delay before a finished
- * page is closed.
+ * Delay before housekeeping, so that the result is usually stored first, and the maximum delay before a finished page
+ * is closed, in milliseconds.
  */
 const STORE_TIME = 25;
 const LEAVE_TIME = 250;

@@ -6,47 +6,44 @@ import { ConversionError } from '../../../shared/errors.ts';
 type Screenshot = Protocol.HeadlessExperimental.ScreenshotParams;
 type Frame = Protocol.HeadlessExperimental.BeginFrameResponse;
 
-/** The frames of one page. The browser produces none by itself, so any frame can be produced immediately. */
+/** Produces the frames of a page. The browser produces none by itself. */
 export interface Frames {
-  /** Starts producing 60 frames per second. They run layout and callbacks but are not drawn. */
+  /** Starts producing 60 frames per second, which run layout and animation callbacks but draw nothing. */
   start(): void;
-  /** Produces frames as fast as possible until `work`, which waits for one, is done. */
+  /** Produces frames as fast as possible until `work` is done. */
   expedite<Value>(work: Promise<Value>): Promise<Value>;
-  /** Also draws the frames until `work` is done. */
+  /** Draws the frames until `work` is done. */
   draw<Value>(work: Promise<Value>): Promise<Value>;
   /**
-   * Produces one frame, for callers that stopped the regular frames and control the timing themselves. Returns whether it
-   * differs from the previous one, if it is drawn.
+   * Produces a single frame while the regular ones are stopped. Returns whether a drawn frame differs from the previous
+   * one.
    */
   step(isDrawn: boolean): Promise<boolean>;
-  /** Makes frames read the page's virtual clock, milliseconds, instead of the real one. */
+  /** Takes the time of frames from `clock`, in milliseconds, instead of the real clock. */
   useClock(clock: () => number): void;
-  /** Takes a screenshot of the next frame. Regular frames must be running; one screenshot at a time. */
+  /** Takes a screenshot of the next frame. Requires regular frames, and no other screenshot in progress. */
   screenshot(screenshot: Screenshot): Promise<Buffer>;
   stop(): void;
 }
 
 interface Production {
   readonly screenshot?: Screenshot | undefined;
-  /** Whether the frame is drawn. Only such a frame tells whether it has changed. */
+  /** Whether the frame is drawn. Only drawn frames report whether they changed anything. */
   readonly isDrawn?: boolean;
 }
 
-/** Interval between two frames in milliseconds. */
+/** Interval between two frames, in milliseconds. */
 export const FRAME_INTERVAL = 1000 / 60;
-/** Interval between two frames while expediting, after a frame that changed nothing, in milliseconds. */
+/** Interval between expedited frames after one that changed nothing, in milliseconds. */
 const SHORT_INTERVAL = 1;
-/** Timeout in milliseconds for a frame that can be captured. There is none while the page adapts to a new size. */
+/** Timeout of a screenshot, in milliseconds. Frames cannot be captured while the page adapts to a new size. */
 const SCREENSHOT_TIMEOUT = 5000;
-/**
- * Timeout in milliseconds after which a frame is assumed to be stuck, as Chromium's sometimes are during a
- * navigation.
- */
+/** Time after which a frame is reported as stuck, in milliseconds. Frames sometimes hang during a navigation. */
 const STUCK_TIME = 8000;
 
 /**
- * Controls the frames of a page that was opened with `enableBeginFrameControl`. `onStuck` is called when a frame
- * takes so long that it may never end, which blocks all later ones.
+ * Controls the frames of a page that was opened with `enableBeginFrameControl`. `onStuck` is called while a frame takes
+ * suspiciously long, because a frame that never ends blocks all later ones.
  */
 export function framesOf(
   protocol: CDPSession,
@@ -60,7 +57,7 @@ export function framesOf(
   let last: Promise<unknown> = Promise.resolve();
   let wake = () => {};
 
-  /** Produces one frame after the previous one has ended, because the browser rejects two at a time. */
+  /** Produces a frame once the previous one has ended, because the browser rejects concurrent frames. */
   function produce({ screenshot, isDrawn = drawing > 0 }: Production = {}): Promise<Frame | undefined> {
     const frame = last.then(async () => {
       let isPending = true;
@@ -72,7 +69,7 @@ export function framesOf(
           ...(screenshot && { screenshot }),
         });
       } catch {
-        // A frame may fail while the page navigates to another document.
+        // Frames may fail while the page navigates.
         return undefined;
       } finally {
         isPending = false;
@@ -84,10 +81,10 @@ export function framesOf(
   }
 
   async function run(own: symbol): Promise<void> {
-    // The first frame comes immediately, because a document without a frame cannot be captured.
+    // Produces the first frame immediately, because a document cannot be captured before it.
     for (let pause = 0; running === own; ) {
       await rest(expediting > 0 ? Math.min(pause, SHORT_INTERVAL) : pause);
-      // Cancelled work may start frames of a page that has been closed.
+      // A cancelled conversion may start the frames of a closed page.
       if (running !== own || protocol.detached) return;
       const started = performance.now();
       const request = requested;
@@ -129,7 +126,7 @@ export function framesOf(
       if (frame?.screenshotData) captured.resolve(frame.screenshotData);
       else captured.reject(new ConversionError('CONVERSION_FAILED', 'The page could not be captured.'));
     };
-    // The first drawn frame after undrawn ones may still show what was drawn before them.
+    // The first drawn frame may still show outdated content, so it is not captured.
     await draw(last.then(() => produce()));
     requested = { screenshot, settle };
     return Buffer.from(await draw(expedite(captured.promise)), 'base64');

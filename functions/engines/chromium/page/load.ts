@@ -13,8 +13,8 @@ import { type WatchedDocument, watchDocument } from './wait/navigation.ts';
 import { settle } from './wait/settle.ts';
 import { newClock, unblock } from './wait/virtual-time.ts';
 
-/** Timeout for parsing the document, in seconds. */
-const DOCUMENT_TIMEOUT = 30;
+/** Timeout for parsing the document, in milliseconds. */
+const DOCUMENT_TIMEOUT = 30_000;
 /** Timeout for images, scripts and style sheets after that, in milliseconds. */
 const LOAD_TIMEOUT = 20_000;
 /** How long a document is parsed without frames, in milliseconds. Earlier, frames would only slow it down. */
@@ -67,9 +67,9 @@ export async function visit(
 
   const late = new ConversionError(
     'SOURCE_TIMEOUT',
-    `The page did not respond within ${DOCUMENT_TIMEOUT} s.`,
+    `Timed out after ${DOCUMENT_TIMEOUT / 1000} s waiting for the page.`,
   );
-  const navigate = () => within(1000 * DOCUMENT_TIMEOUT, protocol.send('Page.navigate', { url }), late);
+  const navigate = () => within(DOCUMENT_TIMEOUT, protocol.send('Page.navigate', { url }), late);
   let { errorText, isDownload } = await navigate();
   if (isDownload && watched.isAttachedPage()) {
     await showAttachments(session, request);
@@ -95,7 +95,7 @@ export async function visit(
     const stalls = cutStalled(session, watched, settleTime);
     let document: string;
     try {
-      document = await within(1000 * DOCUMENT_TIMEOUT, unblock(session, watched.parsed()), late);
+      document = await within(DOCUMENT_TIMEOUT, unblock(session, watched.parsed()), late);
       session.frames.start();
       await addStyleSheet(session, request.texts.styleSheet);
       if (options.waitUntil !== 'domcontentloaded') {

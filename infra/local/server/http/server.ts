@@ -38,6 +38,7 @@ const HEADERS_TIME = 15_000;
  * gets to read the reply.
  */
 const IGNORE_TIME = 5000;
+/** How long an idle connection stays open, in milliseconds. */
 const KEEP_ALIVE_TIME = 65_000;
 /** Limits how many bodies are ignored at once, because one read of tiny chunks blocks the main thread for 6 ms. */
 const ignoring = createFairQueue({ total: 16, perAccount: 4 });

@@ -6,16 +6,16 @@ import { evaluate, isTrueInPage } from '../evaluate.ts';
 import type { Session } from '../session.ts';
 import type { WatchedDocument } from './navigation.ts';
 
-/** Timeout for a condition, and interval between two checks of it, in milliseconds. */
+/** Timeout of each condition, and interval between two checks, in milliseconds. */
 const TIMEOUT = 30_000;
 const INTERVAL = 20;
-/** How long there must be no requests for the network to count as idle, in milliseconds. */
+/** How long the network must be quiet to count as idle, in milliseconds. */
 const IDLE_TIME = 500;
 
 /**
- * Waits for the conditions that the caller gave.
- * @throws ConversionError `SOURCE_TIMEOUT` naming the condition that was not met, `BAD_PARAMETER` for an invalid selector or
- * expression.
+ * Waits until the page meets the conditions in the options.
+ * @throws ConversionError `SOURCE_TIMEOUT` if a condition is not met in time, `BAD_PARAMETER` for an invalid selector
+ * or expression.
  */
 export async function waitForConditions(
   session: Session,
@@ -43,7 +43,7 @@ export async function waitForConditions(
   }
 }
 
-/** @throws ConversionError `BAD_PARAMETER` for text that is not a CSS selector. */
+/** @throws ConversionError `BAD_PARAMETER` if a text is not a valid CSS selector. */
 export async function checkSelector(session: Session, option: string, selector: string): Promise<void> {
   const isValid = `(text) => {
     try {
@@ -66,7 +66,7 @@ async function checkExpression(session: Session, expression: string): Promise<vo
     try {
       new Function('return (' + text + '\\n)');
     } catch (error) {
-      // A page may forbid the function constructor, which does not mean that the expression is invalid.
+      // The content security policy of the page may forbid this constructor, so only syntax errors count.
       if (error instanceof SyntaxError) return error.message;
     }
     return '';
@@ -82,14 +82,14 @@ async function checkExpression(session: Session, expression: string): Promise<vo
 
 async function until(option: string, isMet: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + TIMEOUT; performance.now() < end; await sleep(INTERVAL)) {
-    // A page that is navigating cannot be queried.
+    // Queries fail while the page navigates.
     if (await isMet().catch(() => false)) return;
   }
   const message = `Timed out after ${TIMEOUT / 1000} s waiting for ${option}.`;
   throw new ConversionError('SOURCE_TIMEOUT', message, { parameter: option });
 }
 
-/** Waits until the network is idle. A page whose network never is gets converted as it is. */
+/** Waits until at most `allowed` requests are in progress. After the timeout, the page is converted as it is. */
 async function untilIdle({ requests }: WatchedDocument, allowed: number): Promise<void> {
   let since = performance.now();
   for (const end = since + TIMEOUT; performance.now() < end; await sleep(INTERVAL)) {
