@@ -14,13 +14,14 @@
 #include "message.h"
 #include "table.h"
 
-// Maximum side in points, ten times the size that PDF 2.0 requires readers to support. Larger boxes are damaged.
+// Maximum side in points, ten times the size that PDF 2.0 requires readers to support. A page with a larger box is
+// treated as damaged.
 #define LONGEST_SIDE 144000
-// Larger than any page, so that a crop box of this size leaves the whole media box.
+// Distance of a crop box's edges from the origin. They are outside of any page, so that nothing is cropped.
 #define EVERYTHING 1e7f
 
 static char *bytes;
-// The requests' ID of the open document. The file does not identify it, because inode numbers are reused.
+// ID of the open document in requests. The file cannot identify it, because inode numbers are reused.
 static char *open_id;
 static FPDF_DOCUMENT document;
 static FPDF_FORMHANDLE form;
@@ -28,11 +29,11 @@ static FPDF_FORMFILLINFO form_info;
 static FPDF_PAGE loaded;
 static int loaded_page;
 static bool use_crop_box;
-// Remaining attempts to re-parse the document when a page has no objects. 0 if PDFium has certainly found all of
-// them.
+// Remaining attempts to parse the document again when a page has no objects. 0 if PDFium is known to have found all
+// of them.
 static int recoveries;
 enum { MAX_RECOVERIES = 4 };
-// Whether the end of the file is missing, and possibly contents of pages with it.
+// Whether the file is truncated, so that contents of pages may be missing.
 static bool is_cut_off;
 static size_t byte_count;
 static char *password;
@@ -83,7 +84,7 @@ static bool looks_like_pdf(size_t size)
     return memmem(bytes, size < 1030 ? size : 1030, "%PDF-", 5) != NULL;
 }
 
-// PDFium leaves out form fields unless a form environment exists.
+// PDFium draws form fields only if a form environment exists.
 static void open_form(void)
 {
     if (!FPDF_GetFormType(document))
@@ -107,7 +108,7 @@ static void unload_document(void)
     document = NULL;
 }
 
-// Loads a document without its tables and, if that fails, with a generated trailer.
+// Loads the document again, without its cross-reference tables and, if that fails, with a generated trailer.
 static bool repair_document(void)
 {
     unload_document();
@@ -241,7 +242,7 @@ FPDF_PAGE load_page(int page)
     return reload_page(page);
 }
 
-// Hides these annotations first, because flattening ignores this flag.
+// Hides annotations with the NoView flag, which flattening would draw.
 static void hide_annotations_without_view(void)
 {
     for (int index = FPDFPage_GetAnnotCount(loaded); index-- > 0;) {
@@ -254,7 +255,7 @@ static void hide_annotations_without_view(void)
     }
 }
 
-// Copies an inherited box to the page, because flattening ignores inherited boxes and then leaves out all
+// Copies an inherited media box to the page. Flattening ignores inherited boxes and would then leave out all
 // annotations.
 static void give_own_box(void)
 {
@@ -270,7 +271,7 @@ FPDF_PAGE load_flat_page(int page)
         return loaded;
     hide_annotations_without_view();
     give_own_box();
-    // The contents are parsed again when the page is reloaded.
+    // Reloading parses the flattened contents.
     return FPDFPage_Flatten(loaded, FLAT_NORMALDISPLAY) == FLATTEN_SUCCESS ? reload_page(page) : loaded;
 }
 
