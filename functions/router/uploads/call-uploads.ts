@@ -61,7 +61,7 @@ export class CallUploads {
       else if (part.name === 'infile') parameters.push(await this.#receiveSource(part));
       else {
         const message = `Unknown file field ${quote(part.name)}. Use 'infile' or 'asset'.`;
-        throw new ConversionError('UNKNOWN_PARAMETER', message);
+        throw new ConversionError('UNKNOWN_PARAMETER', message, { parameter: part.name });
       }
     }
     return parameters;
@@ -73,7 +73,7 @@ export class CallUploads {
     const isUrl = /^https?:/.test(source);
     if (this.#assets.length > 0 && (isUrl || tool.source === 'file')) {
       const message = "'asset' files require html2pdf or html2image and an uploaded page as 'infile'.";
-      throw new ConversionError('BAD_PARAMETER', message);
+      throw new ConversionError('BAD_PARAMETER', message, { parameter: 'asset' });
     }
     if (isUrl) return request;
     const id = /^data:/i.test(source) ? await this.#storeData(source) : source.slice('upload:'.length);
@@ -143,5 +143,6 @@ function pathOf(fileName: string): string {
   throw new ConversionError(
     'BAD_PARAMETER',
     `The file name of an 'asset' must be its path relative to the page, such as images/a.png, got ${quote(fileName)}.`,
+    { parameter: 'asset' },
   );
 }

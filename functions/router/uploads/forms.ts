@@ -73,5 +73,6 @@ export async function receiveForm(
     await uploads!.receive({ ...target, content: part.content }, signal);
     return { status: 204, headers: {}, body: '' };
   }
-  throw new ConversionError('MISSING_PARAMETER', "The form has no file named 'file' after its other fields.");
+  const message = "The form must end with a file named 'file'.";
+  throw new ConversionError('MISSING_PARAMETER', message, { parameter: 'file' });
 }

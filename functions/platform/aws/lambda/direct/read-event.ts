@@ -67,12 +67,13 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
       (args) => `but an object does not preserve it. Send both in the field '_args': "${args}".`,
     ),
   );
-  const args = attempt(() => readArgs(fields._args === undefined ? '' : text(fields, '_args'), tool)) ?? [];
+  const args =
+    attempt(() => readArgs(fields._args === undefined ? '' : text(fields, '_args'), tool), '_args') ?? [];
   // Options in `_args` come after the others.
   const parameters = [...named, ...args];
   const read = readOptions(tool, parameters, format);
   read.issues.forEach(add);
-  const upload = attempt(() => readUpload(fields.upload, output?.outputName));
+  const upload = attempt(() => readUpload(fields.upload, output?.outputName), 'upload');
   if (isRecord(fields.upload)) {
     const unknown = Object.keys(fields.upload).filter((name) => !UPLOAD_FIELDS.includes(name));
     for (const name of unknown) add(unknownField(`upload.${name}`, UPLOAD_FIELDS));
@@ -142,12 +143,13 @@ function checkCapacity(fields: Upload['fields'], outputName: OutputName | undefi
 
 function unknownField(name: string, known: readonly string[]): ConversionError {
   const message = `Unknown field ${quote(name)}. The fields are ${known.join(', ')}.`;
-  return new ConversionError('UNKNOWN_PARAMETER', message);
+  return new ConversionError('UNKNOWN_PARAMETER', message, { parameter: name });
 }
 
 function bad(name: string, rule: string, value: unknown): ConversionError {
   const got = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  return new ConversionError('BAD_PARAMETER', `Field ${quote(name)} ${rule}, got ${quote(got)}.`);
+  const message = `Field ${quote(name)} ${rule}, got ${quote(got)}.`;
+  return new ConversionError('BAD_PARAMETER', message, { parameter: name });
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Egress } from '../../../../shared/egress/guard.ts';
-import { ConversionError, megabytes } from '../../../../shared/errors.ts';
+import { ConversionError, type ErrorCode, megabytes } from '../../../../shared/errors.ts';
 import type { StoredFile } from '../../../storage.ts';
 import { postForm, putFile, retryUpload, type StorageResponse } from '../../post-form.ts';
 import { FILE_NAME, MAX_INLINE_BYTES, type ToolOutput, type Upload } from './event.ts';
@@ -59,9 +59,8 @@ async function send(
   };
   const response = await retryUpload(upload, signal).catch((cause: unknown) => {
     signal.throwIfAborted();
-    if (cause instanceof ConversionError) throw cause;
-    const message = "Field 'upload': the server could not be reached or closed the connection.";
-    throw new ConversionError('BAD_PARAMETER', message, { cause });
+    if (cause instanceof ConversionError) throw uploadError(cause.code, cause.message, cause);
+    throw uploadError('BAD_PARAMETER', 'The server could not be reached or closed the connection.', cause);
   });
   if (!isStored(response, fields)) throw refused(response);
 }
@@ -79,16 +78,14 @@ function keyOf({ key = '' }: Readonly<Record<string, string>>, { name }: StoredF
 function refused({ status, text }: StorageResponse): ConversionError {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
   if (code === 'EntityTooLarge') {
-    return new ConversionError(
-      'RESULT_TOO_LARGE',
-      "The result exceeds the size that the form in 'upload' allows.",
-    );
+    return uploadError('RESULT_TOO_LARGE', 'The result exceeds the size that the form allows.');
   }
   const reason = code === undefined ? '' : ` (${code})`;
-  return new ConversionError(
-    'BAD_PARAMETER',
-    `Field 'upload': the server refused the file with status ${status}${reason}.`,
-  );
+  return uploadError('BAD_PARAMETER', `The server refused the file with status ${status}${reason}.`);
+}
+
+function uploadError(code: ErrorCode, message: string, cause?: unknown): ConversionError {
+  return new ConversionError(code, `Field 'upload': ${message}`, { cause, parameter: 'upload' });
 }
 
 function tooLargeForResponse(): ConversionError {

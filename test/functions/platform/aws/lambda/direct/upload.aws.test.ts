@@ -121,3 +121,13 @@ describe('a presigned PUT URL', () => {
     expect(() => readEvent(pdftools, event)).toThrow('checksum of an empty file');
   });
 });
+
+it('names the upload if its URL is blocked', async () => {
+  const blocked = upload({ url: 'http://169.254.169.254/a?X-Amz-Signature=1' });
+
+  await expect(blocked).rejects.toMatchObject({
+    code: 'BLOCKED_ADDRESS',
+    message: expect.stringMatching(/^Field 'upload': /),
+    parameter: 'upload',
+  });
+});
