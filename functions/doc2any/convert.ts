@@ -97,10 +97,7 @@ export function createEngine(
     const whole = await toPdf(conversion, document, boundOf(conversion, document));
     const { pageCount } = whole;
     if (pageCount > limits.pages) {
-      throw new ConversionError(
-        'RESULT_TOO_LARGE',
-        `The document has more pages than the maximum of ${limits.pages}.`,
-      );
+      throw new ConversionError('RESULT_TOO_LARGE', `The document has more than ${limits.pages} pages.`);
     }
     if (format !== 'pdf') {
       const pdf = { path: whole.path, name: '', contentType: 'application/pdf', bytes: 0 };

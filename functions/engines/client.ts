@@ -100,7 +100,7 @@ export async function withStallTimeout<Reply>(
   const restart = (name: keyof StallTimeouts) => {
     clearTimeout(timers.get(name));
     const seconds = Math.round(times[name] / 1000);
-    const error = new ConversionError('TIMED_OUT', `A page of the source took longer than ${seconds} s.`);
+    const error = new ConversionError('TIMED_OUT', `Timed out after ${seconds} s on a page of the source.`);
     timers.set(
       name,
       setTimeout(() => late.abort(error), times[name]),

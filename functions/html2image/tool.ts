@@ -79,7 +79,9 @@ const html2imageOptions = {
       outputs: ['jpg', 'webp'],
       description: 'Set the quality of JPEG and WebP',
     }),
-    transparent: flag('--transparent', { description: 'Make the background transparent. Not for JPEG' }),
+    transparent: flag('--transparent', {
+      description: 'Make the background transparent. JPEG does not support it',
+    }),
   }),
   ...pageOptions,
 } as const;

@@ -79,7 +79,7 @@ function markup(value: string): string | undefined {
 }
 
 const html = (name: string, place: string) =>
-  option(name, 'HTML, or an http or https URL', markup, {
+  option(name, 'HTML of at most 100000 characters, or an http or https URL', markup, {
     description: `Print this HTML, or the HTML at this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
   });
 
@@ -130,8 +130,7 @@ const sharedOptions = {
     preferCssPageSize: flag('--prefer-css-page-size', {
       default: true,
       off: '--no-prefer-css-page-size',
-      description:
-        "Use size and margins of the page's `@page` rules. A paper or margin option overrides them",
+      description: "Use the size and margins in the page's `@page` rules, unless an option sets them",
     }),
     marginTop: margin(['-T', '--margin-top'], 'top'),
     marginBottom: margin(['-B', '--margin-bottom'], 'bottom'),

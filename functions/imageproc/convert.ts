@@ -159,7 +159,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       return frames;
     }
     if (failed?.kind === 'resource') {
-      const message = `The source needs more memory than is allowed. The maximum is ${conversion.limits.pixels} pixels in total.`;
+      const message = `The source needs more memory than allowed. The maximum is ${conversion.limits.pixels} pixels in total.`;
       throw new ConversionError('SOURCE_TOO_LARGE', message, { cause: failed });
     }
     throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause: failed });

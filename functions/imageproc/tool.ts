@@ -24,7 +24,7 @@ const imageprocOptions = {
       min: 0,
       max: 9999,
       description:
-        'Convert one frame or page, counted from 0. By default, all for gif, webp and tiff, else the first',
+        'Convert one frame or page, counted from 0. By default, all for gif, webp and tiff, otherwise the first',
     }),
   }),
   ...category('Encoding', {
@@ -41,7 +41,7 @@ const imageprocOptions = {
     type: choice(
       '-type',
       ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
-      { description: 'Write this type of pixels. By default, the smallest lossless one' },
+      { description: 'Write this type of pixels. By default, the smallest type that loses nothing' },
     ),
     depth: integer('-depth', {
       min: 1,
@@ -59,13 +59,14 @@ const imageprocOptions = {
     ),
     sampling: option('-sampling-factor', sampling.rule, (value) => sampling.parse(value)?.[0], {
       outputs: ['jpg'],
-      description: 'Use this chroma subsampling. By default, 4:4:4 from quality 90, else 4:2:0',
+      description: 'Use this chroma subsampling. By default, 4:4:4 from quality 90, otherwise 4:2:0',
     }),
     define: repeatable(define('-define', { description: 'Set an encoder setting of ImageMagick' })),
   }),
   ...category('Metadata', {
     density: resolution('-density', {
-      description: 'Store this resolution in the result. An svg is also scaled: 96 is its original size',
+      description:
+        'Store this resolution in the result. An SVG source is also scaled: 96 is its original size',
     }),
     units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
       description: 'Use this unit for `-density`, by default PixelsPerInch. Undefined removes the resolution',

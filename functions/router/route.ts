@@ -1,6 +1,7 @@
 import { demoAccount } from '../platform/demo-account.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { alternatives } from '../shared/quote.ts';
 import { authenticate } from './admission/access.ts';
 import { convertDemo } from './admission/demo.ts';
 import { admit } from './admission/limit.ts';
@@ -157,7 +158,7 @@ async function prepareUpload(
 }
 
 function methodRefused(methods: readonly string[], present: Presentation): CallResult {
-  const message = `The method must be ${methods.join(', ').replace(/, (?=\w+$)/, ' or ')}.`;
+  const message = `The method must be ${alternatives(methods)}.`;
   const error = new ConversionError('METHOD_NOT_ALLOWED', message);
   const reply = withHeaders(present.error(error), { Allow: methods.join(', ') });
   return { reply, facts: { code: error.code } };

@@ -1,3 +1,8 @@
+/** Joins alternatives: `a, b or c`. */
+export function alternatives(words: readonly string[]): string {
+  return [words.slice(0, -1).join(', '), ...words.slice(-1)].filter((part) => part !== '').join(' or ');
+}
+
 /** Quotes a caller's text for a message: one line, at most 60 characters. */
 export function quote(value: string): string {
   // Leaves more than enough characters, even if each marker becomes one.

@@ -72,10 +72,15 @@ export const waitOptions = {
 /** Credentials, which are sent only to the page's own origin. */
 export const credentialOptions = {
   headers: repeatable(
-    option('--custom-header', 'Name:value, except for headers that the connection sets itself', header, {
-      words: 'pair',
-      description: "Send this request header to the page's own origin. Can be given more than once",
-    }),
+    option(
+      '--custom-header',
+      'Name:value, for any header except those of the connection such as Host',
+      header,
+      {
+        words: 'pair',
+        description: "Send this request header to the page's own origin. Can be given more than once",
+      },
+    ),
   ),
   cookies: repeatable(
     option('--cookie', 'name:value', pair, {
@@ -90,7 +95,7 @@ export const credentialOptions = {
   password: text('--password', {
     max: 200,
     with: ['username'],
-    description: 'Use this password for HTTP authentication',
+    description: "Use this password for HTTP authentication at the page's own origin",
   }),
 } as const;
 
@@ -99,7 +104,7 @@ export const pageOptions = {
   ...category('Content', {
     printMedia: flag('--print-media-type', {
       off: '--no-print-media-type',
-      description: 'Use style sheets for print instead of screen',
+      description: 'Use the style sheets for print instead of those for screens',
     }),
     javascript: flag('--enable-javascript', {
       default: true,
@@ -107,9 +112,14 @@ export const pageOptions = {
       description: 'Run the scripts of the page',
     }),
     images: flag('--images', { default: true, off: '--no-images', description: 'Load images' }),
-    styleSheet: option('--user-style-sheet', 'an http or https URL, or CSS', styleSheet, {
-      description: 'Add this CSS, or the CSS at this URL',
-    }),
+    styleSheet: option(
+      '--user-style-sheet',
+      'CSS of at most 100000 characters, or an http or https URL',
+      styleSheet,
+      {
+        description: 'Add this CSS, or the CSS at this URL',
+      },
+    ),
     hide: repeatable(
       text('--hide', {
         protects: true,
@@ -126,12 +136,13 @@ export const pageOptions = {
     javascriptDelay: integer('--javascript-delay', {
       min: 0,
       max: 20_000,
-      description: 'Wait this many milliseconds after load, before waiting for the page to stop changing',
+      description:
+        'Wait this many milliseconds after the page has loaded, before waiting for it to stop changing',
     }),
     ...waitOptions,
     waitUntil: choice('--wait-until', ['load', 'domcontentloaded', 'networkidle0', 'networkidle2'], {
       description:
-        'Count the page as loaded at this event. `networkidle0` and `networkidle2` mean half a second with at most 0 or 2 requests',
+        'Consider the page loaded at this event. `networkidle0` and `networkidle2`: at most 0 or 2 requests in progress for half a second',
     }),
     loadErrors: choice('--load-error-handling', ['abort', 'ignore', 'skip'], {
       default: 'abort',
@@ -143,7 +154,7 @@ export const pageOptions = {
       description: 'If an image, style sheet or script fails to load, report an error (`abort`) or continue',
     }),
     failOnException: flag('--fail-on-console-exception', {
-      description: 'Report an error if a script on the page throws one',
+      description: 'Report an error if a script on the page throws an exception',
     }),
     failOnStatus: option('--fail-on-status', 'statuses such as 404 or 4xx, separated by commas', statusList, {
       description: 'Report an error if the page or one of its resources returns one of these statuses',
@@ -154,7 +165,7 @@ export const pageOptions = {
     userAgent: text('--user-agent', {
       max: 500,
       pattern: /^[\x20-\x7e]+$/,
-      rule: 'printable ASCII, at most 500 characters',
+      rule: 'at most 500 printable ASCII characters',
       description: 'Send this `User-Agent` header',
     }),
   }),
@@ -162,15 +173,20 @@ export const pageOptions = {
     network: flag('--enable-network', {
       inputs: ['upload'],
       description:
-        'Let an uploaded page load images, styles and scripts from the internet, and its scripts send requests. Off by default',
+        'Let an uploaded page load images, style sheets and scripts from the internet, and let its scripts send requests',
     }),
   }),
   ...category('Emulation', {
     mediaFeatures: repeatable(
-      option('--media-features', 'name:value, such as prefers-color-scheme:dark', mediaFeature, {
-        description:
-          'Emulate this CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
-      }),
+      option(
+        '--media-features',
+        'a prefers-* feature, color-gamut or forced-colors with a value, such as prefers-color-scheme:dark',
+        mediaFeature,
+        {
+          description:
+            'Emulate this CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
+        },
+      ),
     ),
     timezone: option('--timezone', 'an IANA time zone such as Europe/Berlin', timezone, {
       default: 'UTC' as const,
@@ -186,7 +202,7 @@ export const pageOptions = {
       (value: string) => deviceNamed(value)?.name,
       {
         description:
-          'Emulate this phone or tablet: size and pixel ratio of its screen, touch and `User-Agent`. The names are those of [Puppeteer](https://pptr.dev/api/puppeteer.knowndevices)',
+          'Emulate this phone or tablet: the size and pixel ratio of its screen, touch input and `User-Agent`. The names are those of [Puppeteer](https://pptr.dev/api/puppeteer.knowndevices)',
       },
     ),
   }),

@@ -92,7 +92,7 @@ export function editError(thrown: unknown): unknown {
     case 'resource':
       return new ConversionError(
         'RESULT_TOO_LARGE',
-        'The operators need more memory than is allowed.',
+        'The operators need more memory than allowed. Use a smaller image.',
         cause,
       );
     case 'image':

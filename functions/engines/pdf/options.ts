@@ -36,10 +36,10 @@ function quarterTurns(value: string): number | undefined {
 
 /** The options `-f` and `-l`, named as in pdftoppm. */
 export const pageRangeOptions = {
-  firstPage: integer('-f', { ...PAGE, description: 'Start at this page. 0 is the first' }),
+  firstPage: integer('-f', { ...PAGE, description: 'Start at this page. 0 means the first' }),
   lastPage: integer('-l', {
     ...PAGE,
-    description: 'End at this page. 0, or a page past the end, is the last',
+    description: 'End at this page. 0, or a page past the end, means the last',
   }),
 } as const;
 
@@ -123,7 +123,7 @@ export const pdfOptions = {
     mono: flag('-mono', { outputs: PAGE_IMAGES, description: 'Draw in black and white, 1 bit per pixel' }),
     transparent: flag('-transp', {
       outputs: PAGE_IMAGES,
-      description: 'Make the background transparent. Not for JPEG',
+      description: 'Make the background transparent. JPEG does not support it',
     }),
     hideAnnotations: flag('-hide-annotations', {
       // Callers who must not publish comments would not notice that they are still there.

@@ -83,7 +83,7 @@ export const brightness: Kind = {
 
 /** Reads a black point, a white point and a gamma. */
 export const levels: Kind = {
-  rule: 'a black and a white point and a gamma from 0.1 to 10, such as 10%,90%,1.2',
+  rule: 'a black point, a white point and a gamma from 0.1 to 10, such as 10%,90%,1.2',
   parse: (value) => {
     const parts = value.split(/[,x]/i);
     const gamma = Number(parts[2] ?? 1);
@@ -149,7 +149,7 @@ export const edges: Kind = {
 
 /** Reads degrees clockwise. */
 export const degrees: Kind = {
-  rule: 'degrees from -9999 to 9999, with > or < for wide or tall images only',
+  rule: 'degrees from -9999 to 9999, followed by > or < for wide or tall images only',
   parse: (text) => {
     const value = withPlus(text);
     return /^[+-]?\d{1,4}(\.\d{1,4})?[<>]?$/.test(value) ? [value] : undefined;

@@ -29,14 +29,16 @@ export function paceUpload(body: Readable, times: UploadTimeouts = UPLOAD_TIMES)
       else done(null, chunk);
     },
   });
-  const late = () =>
-    paced.destroy(new ConversionError('SOURCE_TIMEOUT', 'The upload of the source took too long.'));
+  const late = (time: number) => {
+    const message = `Timed out after ${time / 1000} s waiting for the body of the request.`;
+    paced.destroy(new ConversionError('SOURCE_TIMEOUT', message));
+  };
   const idle = setTimeout(() => {
     // The caller has sent more than was read, so it is not the slow side.
     if (paced.readableLength > 0) idle.refresh();
-    else late();
+    else late(times.idle);
   }, times.idle);
-  const whole = setTimeout(late, times.whole);
+  const whole = setTimeout(() => late(times.whole), times.whole);
   const cut = () => {
     if (!body.readableEnded) paced.destroy(corrupt('the connection was closed'));
   };
@@ -52,5 +54,5 @@ export function paceUpload(body: Readable, times: UploadTimeouts = UPLOAD_TIMES)
 }
 
 function corrupt(reason: string): ConversionError {
-  return new ConversionError('CORRUPT_SOURCE', `The upload of the source is incomplete: ${reason}.`);
+  return new ConversionError('CORRUPT_SOURCE', `The body of the request is incomplete: ${reason}.`);
 }

@@ -1,6 +1,6 @@
 import { ConversionError } from '../errors.ts';
 import type { Format } from '../formats.ts';
-import { quote } from '../quote.ts';
+import { alternatives, quote } from '../quote.ts';
 import type { Tool } from '../tool.ts';
 import { createIssues, MAX_SHOWN } from './issues.ts';
 import type { Option, Options, Parameter, ValuesOf } from './option.ts';
@@ -136,7 +136,7 @@ function reasonWithoutEffect(
 ): string | undefined {
   if (format !== undefined && outputs && !outputs.includes(format)) return `on ${format} output`;
   if (!others || others.some((key) => isSet(values[key]))) return undefined;
-  return `without ${others.map((key) => `'${tool.options[key]!.names[0]}'`).join(' or ')}`;
+  return `without ${alternatives(others.map((key) => `'${tool.options[key]!.names[0]}'`))}`;
 }
 
 function isSet(value: unknown): boolean {

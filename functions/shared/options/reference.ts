@@ -1,3 +1,4 @@
+import { alternatives } from '../quote.ts';
 import type { Tool } from '../tool.ts';
 import { type Option, SWITCH_RULE } from './option.ts';
 
@@ -35,7 +36,7 @@ function describeScope(option: Option<unknown>, { formats, options }: Tool): str
   return [
     ...(inputs ? [`from ${dotted(inputs.slice(0, 4))}${inputs.length > 4 ? ' …' : ''}`] : []),
     ...(written.length < formats.length ? [`to ${dotted(written)}`] : []),
-    ...(others ? [`with ${others.map((key) => `\`${options[key]!.names[0]}\``).join(' or ')}`] : []),
+    ...(others ? [`with ${alternatives(others.map((key) => `\`${options[key]!.names[0]}\``))}`] : []),
   ].join(', ');
 }
 

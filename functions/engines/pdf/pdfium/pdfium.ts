@@ -17,7 +17,7 @@ const MESSAGES = {
   CORRUPT_SOURCE: () => 'The document is damaged and cannot be displayed.',
   SOURCE_TOO_LARGE: ({ width, height, max }: Readonly<Record<string, string | number>>) =>
     width === undefined
-      ? 'The document needs more memory than is allowed.'
+      ? 'The document needs more memory than allowed.'
       : `The document contains an image of ${width}x${height} pixels. The maximum is ${max} in total.`,
 };
 
