@@ -149,7 +149,7 @@ export const edges: Kind = {
 
 /** Reads degrees clockwise. */
 export const degrees: Kind = {
-  rule: 'degrees from -9999 to 9999, followed by > or < for wide or tall images only',
+  rule: 'degrees from -9999 to 9999, optionally followed by > or < for wide or tall images only',
   parse: (text) => {
     const value = withPlus(text);
     return /^[+-]?\d{1,4}(\.\d{1,4})?[<>]?$/.test(value) ? [value] : undefined;
