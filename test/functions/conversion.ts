@@ -50,7 +50,15 @@ export function useEngine<T extends FileTool>(
 ) {
   const home = mkdtemp(join(tmpdir(), 'docmill-test-'));
   const started = home.then((temporary) =>
-    create({ layers: resolve('dist/layers'), code: CODE, temporary, size: 2, ...networkOf(egress) }),
+    create({
+      layers: resolve('dist/layers'),
+      code: CODE,
+      temporary,
+      size: 2,
+      // No spare engine for another account.
+      singleAccount: true,
+      ...networkOf(egress),
+    }),
   );
   afterAll(async () => {
     await (await started).close();

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { html2image } from '../../../functions/html2image/tool.ts';
 import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
-import { casesOf, observeEffects, type Run } from '../option-effects.ts';
-import { IMAGE_SAMPLES, PDF_SAMPLES } from './option-samples.ts';
+import { type Case, casesOf, observeEffects, type Run } from '../option-effects.ts';
+import { IMAGE_SAMPLES, PAGE_SAMPLES, PDF_SAMPLES } from './option-samples.ts';
 
 const PIXEL =
   "<svg xmlns='http://www.w3.org/2000/svg' width='90' height='40'><rect width='90' height='40' fill='green'/></svg>";
@@ -49,12 +49,21 @@ beforeAll(async () => {
     '/uploaded': (_, response) =>
       response.end(`<!doctype html><img src="${pages.origin}/picture.svg" alt="">`),
     '/gone': (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>gone'),
-    '/slow.svg': (_, response) => {
-      setTimeout(() => response.setHeader('content-type', 'image/svg+xml').end(PIXEL), 500);
+    // Changes once, long after a page is converted by default.
+    '/late':
+      '<!doctype html><p id="late">begun</p><script>addEventListener("load", () => setTimeout(() => { late.className = late.textContent = window.status = "ready" }, 4000))</script>',
+    // Requests something that takes as long.
+    '/requests':
+      '<!doctype html><p id="text">begun</p><script>addEventListener("load", () => fetch("/slow").then((response) => response.text()).then((got) => { text.textContent = got }))</script>',
+    '/slow': (_, response) => {
+      // Without any data, the request would count as stalled.
+      response.write('slow');
+      const timer = setInterval(() => response.write('.'), 200);
+      setTimeout(() => {
+        clearInterval(timer);
+        response.end();
+      }, 8000);
     },
-    // Changes for longer than a page is waited for by default, so its picture tells how long that was.
-    '/clock':
-      '<!doctype html><p id="clock"></p><img src="/slow.svg" alt=""><script>let ticks = 0; const timer = setInterval(() => { clock.textContent = ++ticks; if (ticks > 60) { clearInterval(timer); clock.className = "ready"; window.status = "ready" } }, 100)</script>',
     '/cover': '<!doctype html><h1>Cover</h1>',
     '/own.css': (_, response) => response.setHeader('content-type', 'text/css').end('p { color: red }'),
     '/': ({ headers }, response) => {
@@ -77,7 +86,7 @@ afterAll(async () => {
   await pages.close();
 });
 
-/** Less than the time for which `/clock` changes. */
+/** Pages are waited for less long than `/late` and `/requests` take. */
 const limits = { settleTime: 1000 };
 
 const converting =
@@ -100,7 +109,16 @@ it.concurrent.each(casesOf(html2pdf, PDF_SAMPLES))(
   },
 );
 
-it.concurrent.each(casesOf(html2image, IMAGE_SAMPLES))(
+/**
+ * Whether a case is needed. Options of the page take effect before a picture is encoded, so each is observed in one format. They
+ * take turns.
+ */
+function isNeeded({ sample, format }: Case): boolean {
+  const index = Object.values<Case['sample']>(PAGE_SAMPLES).indexOf(sample);
+  return index < 0 || html2image.formats[index % html2image.formats.length] === format;
+}
+
+it.concurrent.each(casesOf(html2image, IMAGE_SAMPLES).filter(isNeeded))(
   '$name has an effect on $format, is ignored or is an error',
   async (test) => {
     expect(await image.effectOf(test)).not.toBe('nothing');

@@ -2,18 +2,19 @@ import type { html2image } from '../../../functions/html2image/tool.ts';
 import type { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import type { Sample, Samples } from '../option-effects.ts';
 
-const PAGE_SAMPLES = {
+/** A value for each option of the page, which both tools have. */
+export const PAGE_SAMPLES = {
   printMedia: { value: 'on' },
   images: { value: 'off' },
   javascript: { value: 'off' },
   styleSheet: { value: 'p{color:red}' },
   hide: { value: 'h1' },
   minimumFontSize: { value: '30' },
-  javascriptDelay: { value: '3000', source: '/clock' },
-  windowStatus: { value: 'ready', source: '/clock' },
-  waitForSelector: { value: '.ready', source: '/clock' },
-  waitForExpression: { value: 'clock.className', source: '/clock' },
-  waitUntil: { value: 'domcontentloaded', source: '/clock' },
+  javascriptDelay: { value: '6000', source: '/late' },
+  windowStatus: { value: 'ready', source: '/late' },
+  waitForSelector: { value: '.ready', source: '/late' },
+  waitForExpression: { value: 'late.className', source: '/late' },
+  waitUntil: { value: 'networkidle0', source: '/requests' },
   loadErrors: { value: 'ignore', source: '/gone' },
   mediaErrors: { value: 'abort' },
   failOnException: { value: 'on', source: '/throws' },

@@ -57,7 +57,15 @@ export interface ConvertOptions {
 export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: EgressRules) {
   const temporary = await mkdtemp(join(tmpdir(), 'browsers-'));
   const tool = toolName === 'html2pdf' ? html2pdf : html2image;
-  const dependencies = { layers: LAYERS, code: CODE, temporary, size: 2, ...networkOf(createEgress(rules)) };
+  const dependencies = {
+    layers: LAYERS,
+    code: CODE,
+    temporary,
+    size: 2,
+    // A spare browser for another account would take as long to start as many conversions.
+    singleAccount: true,
+    ...networkOf(createEgress(rules)),
+  };
   const engine = toolName === 'html2pdf' ? createHtml2pdf(dependencies) : createHtml2image(dependencies);
   let conversions = 0;
 
