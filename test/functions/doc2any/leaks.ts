@@ -4,6 +4,8 @@ import { makeArchive, makeDocx, type Part } from '../engines/office/detect/archi
 export interface Leak {
   readonly name: string;
   readonly extension: string;
+  /** What LibreOffice would load: a picture, or a text or document. */
+  readonly loads: 'picture' | 'text';
   make(address: string): Buffer;
 }
 
@@ -26,9 +28,14 @@ const field = (instruction: string) =>
   `${instruction} </w:instrText></w:r><w:r><w:fldChar w:fldCharType="separate"/></w:r><w:r><w:t>alt</w:t></w:r>` +
   '<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>';
 
-const docx = (name: string, make: (address: string) => Parameters<typeof makeDocx>[0]): Leak => ({
+const docx = (
+  name: string,
+  make: (address: string) => Parameters<typeof makeDocx>[0],
+  loads: Leak['loads'] = 'text',
+): Leak => ({
   name,
   extension: 'docx',
+  loads,
   make: (address) => makeDocx(make(address)),
 });
 
@@ -45,11 +52,17 @@ const ODF = Object.entries({
   .map(([prefix, name]) => `xmlns:${prefix}="${name}"`)
   .join(' ');
 
-function odf(name: string, kind: 'text' | 'spreadsheet', body: (address: string) => string): Leak {
+function odf(
+  name: string,
+  kind: 'text' | 'spreadsheet',
+  body: (address: string) => string,
+  loads: Leak['loads'] = 'text',
+): Leak {
   const type = `application/vnd.oasis.opendocument.${kind}`;
   return {
     name,
     extension: kind === 'text' ? 'odt' : 'ods',
+    loads,
     make: (address) =>
       makeArchive([
         { name: 'mimetype', content: type },
@@ -81,6 +94,7 @@ function xlsx(
   return {
     name,
     extension: 'xlsx',
+    loads: 'text',
     make: (address) =>
       makeArchive([
         {
@@ -125,9 +139,10 @@ function xlsx(
 
 const cell = (formula: string) => `<c r="A1"><f>${formula}</f></c>`;
 
-const rtf = (name: string, body: (address: string) => string): Leak => ({
+const rtf = (name: string, body: (address: string) => string, loads: Leak['loads'] = 'text'): Leak => ({
   name,
   extension: 'rtf',
+  loads,
   make: (address) => Buffer.from(`{\\rtf1\\ansi Ein Absatz\\par ${body(address)}\\par}`),
 });
 
@@ -136,19 +151,25 @@ const image = (address: string) =>
 
 /** Ways in which office documents reference external files. */
 export const LEAKS: readonly Leak[] = [
-  docx('linked picture', (address) => ({
-    body: drawing('r:link="leak"'),
-    relationships: external('image', address),
-  })),
-  docx('embedded picture that is elsewhere', (address) => ({
-    body: drawing('r:embed="leak"'),
-    relationships: external('image', address),
-  })),
-  docx('VML picture', (address) => ({
-    body: '<w:p><w:r><w:pict><v:shape style="width:72pt;height:72pt"><v:imagedata r:id="leak"/></v:shape></w:pict></w:r></w:p>',
-    relationships: external('image', address),
-  })),
-  docx('INCLUDEPICTURE', (address) => ({ body: field(`INCLUDEPICTURE "${address}" \\d`) })),
+  docx(
+    'linked picture',
+    (address) => ({ body: drawing('r:link="leak"'), relationships: external('image', address) }),
+    'picture',
+  ),
+  docx(
+    'embedded picture that is elsewhere',
+    (address) => ({ body: drawing('r:embed="leak"'), relationships: external('image', address) }),
+    'picture',
+  ),
+  docx(
+    'VML picture',
+    (address) => ({
+      body: '<w:p><w:r><w:pict><v:shape style="width:72pt;height:72pt"><v:imagedata r:id="leak"/></v:shape></w:pict></w:r></w:p>',
+      relationships: external('image', address),
+    }),
+    'picture',
+  ),
+  docx('INCLUDEPICTURE', (address) => ({ body: field(`INCLUDEPICTURE "${address}" \\d`) }), 'picture'),
   docx('INCLUDETEXT', (address) => ({ body: field(`INCLUDETEXT "${address}"`) })),
   docx('DDEAUTO', (address) => ({ body: field(`DDEAUTO soffice "${address}" A1`) })),
   docx('linked object', (address) => ({
@@ -180,7 +201,7 @@ export const LEAKS: readonly Leak[] = [
   xlsx('external sheet', () => cell('[1]A!$A$1')),
   xlsx('external sheet by a text', (address) => cell(`INDIRECT("'${address}'#$A.A1")`)),
   xlsx('DDE', (address) => cell(`DDE("soffice";"${address}";"A1")`)),
-  odf('linked picture in odt', 'text', (address) => `<text:p>${image(address)}</text:p>`),
+  odf('linked picture in odt', 'text', (address) => `<text:p>${image(address)}</text:p>`, 'picture'),
   odf(
     'linked section',
     'text',
@@ -226,6 +247,7 @@ export const LEAKS: readonly Leak[] = [
   rtf(
     'INCLUDEPICTURE in rtf',
     (address) => `{\\field{\\*\\fldinst INCLUDEPICTURE "${address}" \\\\d}{\\fldrslt alt}}`,
+    'picture',
   ),
   rtf('INCLUDETEXT in rtf', (address) => `{\\field{\\*\\fldinst INCLUDETEXT "${address}"}{\\fldrslt alt}}`),
   rtf('template in rtf', (address) => `{\\*\\template ${address}}`),
