@@ -22,7 +22,7 @@ const used = useService(
     'text.docx': await readFile(join(import.meta.dirname, '../fixtures/office/text.docx')),
     'pages.pdf': makePdf([{ text: 'one' }, { text: 'two' }, { text: 'three' }]),
     'page.html':
-      '<!doctype html><title>Page</title><h1>First</h1><p id="late" class="ready">text</p><div style="height:3000px"></div><h1>Last</h1><script>window.status = "ready"; var clock = { className: "ready" }</script>',
+      '<!doctype html><title>Page</title><h1>First</h1><p id="late" class="ready">text</p><div style="height:3000px"></div><h1>Last</h1><script>window.status = "ready"</script>',
   }),
   { DEMO_PER_ADDRESS: '100000', DEMO_PER_HOUR: '100000' },
 );

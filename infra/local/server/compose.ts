@@ -62,6 +62,8 @@ export interface Dependencies {
   readonly siteStores?: SiteStores;
   /** The `host:port` that serves the bundled samples, for the site. */
   readonly samples?: string;
+  /** Names of the tools whose engines start before the first conversion. Defaults to all. */
+  readonly warm?: readonly string[];
 }
 
 /**
@@ -80,7 +82,7 @@ const KEYLESS_PER_MINUTE = 60;
 /** Composes the router with all tools and the storage of one machine, without a server. */
 export async function composeService(
   settings: Settings,
-  { keys, limiter, usage, failures, siteStores, layers, log, singleAccount }: Dependencies,
+  { keys, limiter, usage, failures, siteStores, layers, log, singleAccount, warm }: Dependencies,
 ) {
   collectBuffersEarly();
   const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
@@ -215,12 +217,12 @@ export async function composeService(
     },
     /** Returns the number of requests in progress. */
     requests: () => requests,
-    /** Starts every engine. Otherwise each starts on its first conversion. */
+    /** Starts the engines of `warm`. Each of the others starts on its first conversion. */
     async warm() {
       const warmed = downloaders
         .warm()
         .catch((thrown) => log('downloads not started', { cause: describe(thrown) }, 'error'));
-      await Promise.all([engines.warm(), warmed]);
+      await Promise.all([engines.warm(warm), warmed]);
     },
     /** Rejects new requests. */
     refuse: () => {

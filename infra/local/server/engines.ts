@@ -11,8 +11,8 @@ type HandlerDependencies = Parameters<typeof createHandler>[2];
 export interface Engines {
   /** The function that runs each tool, by name. */
   readonly handlers: ReadonlyMap<string, Invoke>;
-  /** Pre-starts every engine. */
-  warm(): Promise<void>;
+  /** Starts the engines of these tools, all by default. */
+  warm(names?: readonly string[]): Promise<void>;
   /** Returns the state of every tool. A tool that is down is restarted, but not for every request. */
   health(): Promise<Health>;
   close(): Promise<void>;
@@ -63,10 +63,11 @@ export async function loadEngines(
       return Object.fromEntries(loaded.map(({ state, entry: [name] }) => [name, state.status]));
     },
     handlers: new Map(loaded.map(({ entry }) => entry)),
-    warm: async () => {
+    warm: async (names = tools.map(({ name }) => name)) => {
+      const chosen = loaded.filter(({ entry: [tool] }) => names.includes(tool));
       // One broken engine must not stop the others from working.
       await Promise.all(
-        loaded.map(({ engine, entry: [tool] }) =>
+        chosen.map(({ engine, entry: [tool] }) =>
           engine.warm?.().catch((error: unknown) => {
             dependencies.log('engine not started', { tool, cause: describe(error) }, 'error');
           }),

@@ -43,6 +43,8 @@ async function withService<Result>(
     CONVERSION_TIME: `${conversionTime / 1000}`,
     LIMIT_PER_MINUTE: '100000',
     DEMO: 'off',
+    // All engines are attacked.
+    WARM: '',
   };
   return withSharedService({ sources, environment, temporary: tmpdir(), canary }, async (shared) => {
     const pid = shared.process.pid!;

@@ -2,6 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createLog } from '../../../functions/shared/log.ts';
+import { listSetting } from '../../../functions/shared/settings/environment.ts';
 import { openAccounts } from '../../../infra/local/accounts.ts';
 import { keepRunning } from '../../../infra/local/keep-running.ts';
 import { startService } from '../../../infra/local/server/service.ts';
@@ -11,7 +12,14 @@ import { LAYERS } from '../deployment/layers.ts';
 const settings = readSettings();
 const accounts = openAccounts(settings.dataDirectory);
 const log = createLog((line) => process.stderr.write(`${line}\n`), settings.log);
-const service = await startService(settings, { ...accounts, layers: LAYERS, log });
+// Names of the tools whose engines start ahead, all if absent.
+const warm = listSetting('WARM');
+const service = await startService(settings, {
+  ...accounts,
+  layers: LAYERS,
+  log,
+  ...(warm.length > 0 && { warm }),
+});
 keepRunning(log);
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;

@@ -90,6 +90,7 @@ export async function withSharedService<Result>(
       CONVERSION_TIME: '60',
       // As in the container, whose image sets it.
       ...(process.env.SANDBOX && { SANDBOX: process.env.SANDBOX }),
+      ...(process.env.WARM && { WARM: process.env.WARM }),
       ...COMPILE_CACHE,
       ...environment,
     },

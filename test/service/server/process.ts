@@ -20,6 +20,8 @@ const service = await startService(
     layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
     samples: samples.host,
     siteStores: accounts,
+    // Most tests use one or two tools.
+    warm: [],
     log: createLog((line) => process.stderr.write(`${line}\n`)),
   },
 );
