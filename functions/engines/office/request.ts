@@ -4,12 +4,14 @@ import type { Claims, Recognized } from './detect/recognized.ts';
 export interface SourceOperations {
   /**
    * Recognizes a source and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF with closed
-   * groups, archives without duplicate parts.
+   * groups, archives without duplicate parts, and Word documents with the line heights of Word.
    */
   readonly prepare: {
     readonly path: string;
     readonly claims: Claims;
     readonly encoding: string | undefined;
+    /** Whether the result has pages. Other results should be as close to the source as possible. */
+    readonly isPrinted: boolean;
   };
   /** Moves the floating tables of a Word document into its text, in place. Returns whether there were any. */
   readonly inlineTables: { readonly path: string };

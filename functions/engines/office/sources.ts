@@ -51,13 +51,15 @@ export function createSources(dependencies: ScriptDependencies) {
     const { kind: declared, encoding } = options;
     const claims = { declared, name: source.name, contentType: source.contentType };
     const path = relative(directory, source.path);
-    const reply = await run<Prepared>('prepare', { path, claims, encoding }, conversion);
+    const editable = readEditable(conversion.format);
+    const isPrinted = editable === undefined;
+    const reply = await run<Prepared>('prepare', { path, claims, encoding, isPrinted }, conversion);
     const kind = readInput(reply.kind);
     // The source may have compromised the worker.
     if (!kind) throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
     // LibreOffice shows the document's name in headers. A PDF is written beside the document, because its links to
     // other files are relative. Other formats may have the document's name, so they need a separate folder.
-    const folder = readEditable(conversion.format) ? join(directory, 'document') : directory;
+    const folder = editable ? join(directory, 'document') : directory;
     await mkdir(folder, { recursive: true });
     const named = join(folder, `${documentName(source.name)}.${kind}`);
     linkOrCopy(source.path, named);

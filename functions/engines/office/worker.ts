@@ -1,12 +1,13 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { countPages } from '../pdf/page-count.ts';
 import { serveRequests } from '../worker/serve.ts';
-import { isArchive, withoutDuplicates, withoutFloatingTables } from './detect/archive.ts';
+import { isArchive, withoutDuplicates } from './detect/archive.ts';
 import { recognize } from './detect/recognize.ts';
 import { missingEnds } from './detect/rtf.ts';
 import { findSeparator } from './detect/separator.ts';
 import type { Input } from './inputs.ts';
 import type { Prepared, SourceOperations } from './request.ts';
+import { withoutFloatingTables, withWordLayout } from './word/rewrite.ts';
 
 await serveRequests<SourceOperations>({
   prepare,
@@ -14,13 +15,22 @@ await serveRequests<SourceOperations>({
   count: ({ path }) => countPages(path),
 });
 
-async function prepare({ path, claims, encoding }: SourceOperations['prepare']): Promise<Prepared> {
+async function prepare({
+  path,
+  claims,
+  encoding,
+  isPrinted,
+}: SourceOperations['prepare']): Promise<Prepared> {
   const bytes = readFileSync(path);
   const { kind, encrypted, text } = await recognize(bytes, claims, encoding);
   if (kind === 'rtf') appendFileSync(path, missingEnds(bytes));
   if (isArchive(bytes)) {
     const unique = await withoutDuplicates(bytes).catch(() => undefined);
-    if (unique) writeFileSync(path, unique);
+    const isWord = /^do[ct][xm]$/.test(kind);
+    const laidOut =
+      isWord && isPrinted ? await withWordLayout(unique ?? bytes).catch(() => undefined) : undefined;
+    const changed = laidOut ?? unique;
+    if (changed) writeFileSync(path, changed);
   }
   const isTable = kind === 'csv' || kind === 'tsv';
   if (text !== undefined && (isTable || kind === 'txt')) {

@@ -5,10 +5,12 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
+import { readParts } from '../../../functions/engines/office/detect/archive.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { SAYS } from '../../fixtures/office/documents.ts';
 import { pixel } from '../../likeness.ts';
 import { useEngine } from '../conversion.ts';
+import { makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 
 const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
@@ -49,6 +51,63 @@ async function textOf(name: string, options = '') {
   const pages = await readPdf(await convertOne(await fixture(name), { format: 'pdf', options }));
   return pages.map(({ text }) => text);
 }
+
+describe('a Word document', () => {
+  const heading =
+    '<w:p><w:pPr><w:spacing w:line="416"/></w:pPr><w:r><w:rPr><w:sz w:val="32"/></w:rPr><w:t>H</w:t></w:r></w:p>';
+  const line = '<w:p><w:r><w:rPr><w:sz w:val="21"/></w:rPr><w:t>L</w:t></w:r></w:p>';
+
+  it('on a line grid has as many lines on a page as in Word', async () => {
+    const section =
+      '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:bottom="1440" w:left="1440" w:right="1440"/>' +
+      '<w:docGrid w:type="lines" w:linePitch="312"/></w:sectPr>';
+    const source = makeDocx({ body: `${heading.repeat(10)}${line.repeat(60)}${section}` });
+
+    const [first] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
+
+    // 697.9 points: 1 line of 15.6, 10 headings of 31.2, and 23 lines.
+    expect(first!.text.match(/H/g)).toHaveLength(10);
+    expect(first!.text.match(/L/g)).toHaveLength(23);
+  });
+
+  it('keeps its line grid as an editable document', async () => {
+    const grid = '<w:sectPr><w:docGrid w:type="lines" w:linePitch="312"/></w:sectPr>';
+
+    const odt = await convertOne(makeDocx({ body: `${line}${grid}` }), {
+      format: 'odt',
+      options: 'in_ext=.docx',
+    });
+
+    const styles = (await readParts(odt, (name) => name === 'styles.xml')).get('styles.xml');
+    expect(styles).toContain('style:layout-grid-mode="line"');
+  });
+
+  it('has lines that are higher for bullets in Symbol', async () => {
+    const words = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
+    const item =
+      '<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>L</w:t></w:r></w:p>';
+    const list = (font: string, bullet: string) =>
+      makeDocx({
+        body: item.repeat(100),
+        relationships:
+          '<Relationship Id="n" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering" Target="numbering.xml"/>',
+        more: [
+          {
+            name: 'word/numbering.xml',
+            content: `<w:numbering ${words}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/>
+              <w:lvlText w:val="${bullet}"/><w:rPr><w:rFonts w:ascii="${font}" w:hAnsi="${font}" w:hint="default"/></w:rPr></w:lvl></w:abstractNum>
+              <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>`,
+          },
+        ],
+      });
+    const linesOf = async (source: Buffer) => {
+      const [first] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
+      return first!.text.match(/L/g)!.length;
+    };
+
+    expect(await linesOf(list('Symbol', '\uf0b7'))).toBeLessThan(await linesOf(list('Times New Roman', '•')));
+  });
+});
 
 describe('a document of each kind', () => {
   it.each(['text.docx', 'text.doc', 'text.rtf', 'text.odt'])(

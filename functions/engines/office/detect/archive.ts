@@ -18,6 +18,9 @@ const RATIO_FROM = 20_000_000;
 const SMALL = 128 * 1024;
 const DEFLATE_LIMIT = 1032;
 
+/** Maximum bytes of a part that is edited. The text of a book takes 5 MB. */
+const MAX_TEXT = 16_000_000;
+
 const LOCAL_HEADER = Buffer.from('PK\x03\x04', 'latin1');
 const DIRECTORY_END = Buffer.from('PK\x05\x06', 'latin1');
 
@@ -77,28 +80,37 @@ export async function scanArchive(
 export async function withoutDuplicates(bytes: Buffer): Promise<Buffer | undefined> {
   const parts = (await listParts(bytes)) ?? [];
   const last = new Map(parts.map((part) => [part.name, part]));
-  return last.size === parts.length ? undefined : pack(last.values(), (_, content) => content);
+  return last.size === parts.length ? undefined : pack(last.values());
 }
 
-/** Parts of Word documents that may contain tables. */
-const WORD_TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
+/**
+ * Reads parts of an archive as text, by their names. Returns an empty map if the archive is damaged, and omits parts that
+ * are too large to edit.
+ */
+export async function readParts(
+  bytes: Buffer,
+  isWanted: (name: string) => boolean,
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  for (const part of (await listParts(bytes)) ?? []) {
+    if (!isWanted(part.name) || part.claimed > MAX_TEXT) continue;
+    const content = await buffer(inflate(part));
+    if (content.length <= MAX_TEXT) texts.set(part.name, content.toString());
+  }
+  return texts;
+}
 
-/** Moves the floating tables of a Word document into its text. Returns `undefined` if it has none. */
-export async function withoutFloatingTables(bytes: Buffer): Promise<Buffer | undefined> {
-  let found = false;
-  const packed = await pack((await listParts(bytes)) ?? [], (name, content) => {
-    if (!WORD_TEXT.test(name)) return content;
-    const text = content.toString();
-    const inline = text.replace(/<w:tbl(pPr|Overlap)\b[^>]*\/>/g, '');
-    found ||= inline.length < text.length;
-    return Buffer.from(inline);
+/** Returns an archive in which some parts have another text. */
+export async function withParts(bytes: Buffer, texts: ReadonlyMap<string, string>): Promise<Buffer> {
+  return pack((await listParts(bytes)) ?? [], (name, content) => {
+    const text = texts.get(name);
+    return text === undefined ? content : Buffer.from(text);
   });
-  return found ? packed : undefined;
 }
 
 async function pack(
   parts: Iterable<Part>,
-  change: (name: string, content: Buffer) => Buffer,
+  change = (_name: string, content: Buffer): Buffer => content,
 ): Promise<Buffer> {
   const zip = new ZipFile();
   for (const part of parts) {

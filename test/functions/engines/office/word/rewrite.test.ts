@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { scanArchive } from '../../../../../functions/engines/office/detect/archive.ts';
+import {
+  withoutFloatingTables,
+  withWordLayout,
+} from '../../../../../functions/engines/office/word/rewrite.ts';
+import { makeArchive, makeDocx } from '../detect/archives.ts';
+
+const GRID = '<w:sectPr><w:docGrid w:type="lines" w:linePitch="312"/></w:sectPr>';
+
+async function partsOf(bytes: Buffer): Promise<Record<string, string>> {
+  const parts: Record<string, string> = {};
+  await scanArchive(bytes, (name, piece) => {
+    parts[name] = `${parts[name] ?? ''}${piece}`;
+  });
+  return parts;
+}
+
+it('changes only the text of a document', async () => {
+  const source = makeDocx({ body: GRID });
+
+  const laidOut = await withWordLayout(source);
+
+  const [before, after] = [await partsOf(source), await partsOf(laidOut!)];
+  expect(after['word/document.xml']).toContain('<w:spacing w:line="312" w:lineRule="atLeast"/>');
+  expect({ ...after, 'word/document.xml': '' }).toEqual({ ...before, 'word/document.xml': '' });
+  expect(await withWordLayout(laidOut!)).toBeUndefined();
+});
+
+it.each([
+  ['a document without a grid', makeDocx({ body: '<w:sectPr/>' })],
+  ['another archive', makeArchive([{ name: 'a', content: 'b' }])],
+])('leaves %s as it is', async (_, bytes) => {
+  expect(await withWordLayout(bytes)).toBeUndefined();
+});
+
+it('rejects a document that is not well-formed', async () => {
+  await expect(withWordLayout(makeDocx({ body: `</w:p>${GRID}` }))).rejects.toThrow();
+});
+
+it('makes the floating tables of all parts of a Word document inline', async () => {
+  const table = '<w:tblPr><w:tblpPr w:tblpY="1"/><w:tblOverlap w:val="never"/><w:tblW w:w="9"/></w:tblPr>';
+  const bytes = makeArchive([
+    { name: 'word/document.xml', content: 'no table' },
+    { name: 'word/footer2.xml', content: table },
+  ]);
+
+  const inline = await withoutFloatingTables(bytes);
+
+  expect(await partsOf(inline!)).toEqual({
+    'word/document.xml': 'no table',
+    'word/footer2.xml': '<w:tblPr><w:tblW w:w="9"/></w:tblPr>',
+  });
+  expect(await withoutFloatingTables(inline!)).toBeUndefined();
+});
