@@ -6,7 +6,7 @@ import { amounts } from './row.ts';
 import { ROWS } from './rows.ts';
 
 const canary = createCanary();
-// That of the second account. The figures of the short form do not tell how long others take to start.
+// Only the second account's tool starts warm, because the short form does not measure how long others take to start.
 process.env.WARM = 'pdftools';
 
 it.for(ROWS)('$name: $title', { timeout: 900_000 }, async (row, context) => {

@@ -16,9 +16,9 @@ export const RETIRED: readonly Retired[] = [
   { pattern: /neighbour/i, instead: 'neighbor' },
   { pattern: /licence/i, instead: 'license' },
   { pattern: /artefact/i, instead: 'artifact' },
-  { pattern: /e-mail/i, instead: 'email, or email address', within: '(?!functions/engines/office/)' },
+  { pattern: /e-mail/i, instead: 'email, or email address' },
   { pattern: /for ever\b/i, instead: 'forever' },
-  { pattern: /metres?(?![a-z])/i, instead: 'meter', within: '(?!layers/)' },
+  { pattern: /metres?(?![a-z])/i, instead: 'meter' },
   // Its signals can stay in memory forever.
   { pattern: /AbortSignal\.any\(/, instead: 'withAnySignal(', within: 'functions|infra' },
   {

@@ -9,7 +9,7 @@
 
 // libdeflate's level 3 is faster than zlib, and its files are smaller.
 #define LEVEL 3
-#define INCHES_PER_METRE (1 / 0.0254)
+#define INCHES_PER_METER (1 / 0.0254)
 
 static void put32(unsigned char *out, unsigned value)
 {
@@ -62,8 +62,8 @@ bool write_png(const struct canvas *canvas, const char *path, const struct encod
     put32(header + 4, canvas->height);
     header[8] = bits ? 1 : 8;
     header[9] = canvas->channels == 1 ? 0 : canvas->channels == 3 ? 2 : 6;
-    put32(density, encoding->x_density * INCHES_PER_METRE + 0.5);
-    put32(density + 4, encoding->y_density * INCHES_PER_METRE + 0.5);
+    put32(density, encoding->x_density * INCHES_PER_METER + 0.5);
+    put32(density + 4, encoding->y_density * INCHES_PER_METER + 0.5);
     density[8] = 1;
     bool written = file && fwrite("\x89PNG\r\n\x1a\n", 1, 8, file) == 8 && write_chunk(file, "IHDR", header, sizeof header)
                   && write_chunk(file, "pHYs", density, sizeof density) && write_chunk(file, "IDAT", compressed, length)

@@ -4,7 +4,7 @@ import { makeArchive, makeDocx, type Part } from '../engines/office/detect/archi
 export interface Leak {
   readonly name: string;
   readonly extension: string;
-  /** What LibreOffice would load: a picture, or a text or document. */
+  /** Kind of what LibreOffice would load. Documents count as text. */
   readonly loads: 'picture' | 'text';
   make(address: string): Buffer;
 }

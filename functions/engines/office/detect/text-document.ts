@@ -33,7 +33,7 @@ export function recognizeText(text: string, claim: Input | undefined): Recognize
   return markup === null ? undefined : { kind: markup ?? plainKind(claim), encrypted: false };
 }
 
-/** Whether a text begins with the headers of an e-mail or of a saved web page. */
+/** Whether a text begins with the headers of an email or of a saved web page. */
 function isMail(text: string): boolean {
   const header = text.slice(0, /\r?\n\r?\n/.exec(text)?.index);
   if (!/^([A-Za-z][\w-]*:.*(\r?\n[ \t].*)*(\r?\n|$))+$/.test(header)) return false;
