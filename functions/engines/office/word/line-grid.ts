@@ -155,9 +155,9 @@ function heightOf({ size = 0, latinFont = '', asianFont = '' }: Formatting, isAs
 
 function spacingEdit({ tag, properties, spacing }: Paragraph, attributes: Attributes): Edit {
   if (spacing) {
-    const { 'w:afterLines': afterLines, ...others } = spacing.attributes;
-    // Space in lines takes precedence over space in points.
-    const kept = afterLines === undefined || 'w:after' in attributes ? others : spacing.attributes;
+    const { 'w:afterLines': _, ...others } = spacing.attributes;
+    // Space in lines would take precedence over space in points.
+    const kept = 'w:after' in attributes ? others : spacing.attributes;
     return replaced(spacing, { ...kept, ...attributes });
   }
   const element = emptyElement('w:spacing', attributes);

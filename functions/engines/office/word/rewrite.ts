@@ -3,9 +3,10 @@ import { lineGridEdits } from './line-grid.ts';
 import { applyEdits } from './markup.ts';
 import { readStyles } from './styles.ts';
 
-const DOCUMENT = 'word/document.xml';
-const STYLES = 'word/styles.xml';
-const SETTINGS = 'word/settings.xml';
+// Some editors number all parts, such as `word/document2.xml`.
+const DOCUMENT = /^word\/document\d*\.xml$/;
+const STYLES = /^word\/styles\d*\.xml$/;
+const SETTINGS = /^word\/settings\d*\.xml$/;
 const THEME = /^word\/theme\/theme\d*\.xml$/;
 /** Parts that may contain tables. */
 const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
@@ -16,13 +17,13 @@ const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
  * @throws Error if a part is not well-formed or too long.
  */
 export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined> {
-  const document = (await readParts(bytes, (name) => name === DOCUMENT)).get(DOCUMENT);
-  if (!document || !/<w:docGrid\b[^<>]*\bw:type="lines"/.test(document)) return undefined;
-  const others = await readParts(bytes, (name) => name === STYLES || name === SETTINGS || THEME.test(name));
-  const theme = [...others].find(([name]) => THEME.test(name))?.[1] ?? '';
-  const styles = readStyles(others.get(STYLES) ?? '<w:styles/>', theme);
-  const edits = lineGridEdits(document, styles, others.get(SETTINGS) ?? '');
-  return withParts(bytes, new Map([[DOCUMENT, applyEdits(document, edits)]]));
+  const [name, document = ''] = [...(await readParts(bytes, (part) => DOCUMENT.test(part)))][0] ?? [];
+  if (!name || !/<w:docGrid\b[^<>]*\bw:type="lines"/.test(document)) return undefined;
+  const parts = await readParts(bytes, (part) => [STYLES, SETTINGS, THEME].some((each) => each.test(part)));
+  const textOf = (pattern: RegExp) => [...parts].find(([part]) => pattern.test(part))?.[1] ?? '';
+  const styles = readStyles(textOf(STYLES) || '<w:styles/>', textOf(THEME));
+  const edits = lineGridEdits(document, styles, textOf(SETTINGS));
+  return withParts(bytes, new Map([[name, applyEdits(document, edits)]]));
 }
 
 /** Moves the floating tables of a Word document into its text. Returns `undefined` if it has none. */

@@ -27,6 +27,20 @@ it('changes only the text of a document', async () => {
   expect(await withWordLayout(laidOut!)).toBeUndefined();
 });
 
+it('finds numbered parts', async () => {
+  const document = `<w:document><w:body><w:p/>${GRID}</w:body></w:document>`;
+  const styles =
+    '<w:styles><w:docDefaults><w:rPrDefault><w:rPr><w:sz w:val="44"/></w:rPr></w:rPrDefault></w:docDefaults></w:styles>';
+  const parts = [
+    { name: 'word/document2.xml', content: document },
+    { name: 'word/styles2.xml', content: styles },
+  ];
+
+  const laidOut = await withWordLayout(makeArchive(parts));
+
+  expect((await partsOf(laidOut!))['word/document2.xml']).toContain('w:line="624"');
+});
+
 it.each([
   ['a document without a grid', makeDocx({ body: '<w:sectPr/>' })],
   ['another archive', makeArchive([{ name: 'a', content: 'b' }])],
