@@ -1,8 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { constants, createInflateRaw, inflateRaw } from 'node:zlib';
+import { constants, crc32, createInflateRaw, inflateRaw } from 'node:zlib';
 import { fromBufferPromise } from 'yauzl';
-import { ZipFile } from 'yazl';
 import { ConversionError } from '../../../shared/errors.ts';
 
 /** Limits of an archive, counted in bytes that are actually inflated, never in the sizes that its headers claim. */
@@ -19,10 +18,13 @@ const SMALL = 128 * 1024;
 const DEFLATE_LIMIT = 1032;
 
 /** Maximum bytes of a part that is edited. The text of a book takes 5 MB. */
-const MAX_TEXT = 16_000_000;
+const MAX_TEXT = 8_000_000;
 
 const LOCAL_HEADER = Buffer.from('PK\x03\x04', 'latin1');
+const DIRECTORY_HEADER = Buffer.from('PK\x01\x02\x14\x00', 'latin1');
 const DIRECTORY_END = Buffer.from('PK\x05\x06', 'latin1');
+/** Flag of a name in UTF-8. */
+const UTF8_NAME = 0x800;
 
 const EXPANDS = 'it expands to more data than allowed';
 /** Inflates a truncated part as far as possible. */
@@ -37,6 +39,14 @@ interface Part {
   readonly data: Buffer;
   /** Inflated size according to the headers. */
   readonly claimed: number;
+}
+
+/** A part of an archive that has a directory. */
+interface ListedPart extends Part {
+  /** The name as it is in the archive. */
+  readonly nameBytes: Buffer;
+  readonly isUtf8: boolean;
+  readonly checksum: number;
 }
 
 /** Whether bytes begin as a ZIP archive, the container of Office Open XML and OpenDocument. */
@@ -80,12 +90,12 @@ export async function scanArchive(
 export async function withoutDuplicates(bytes: Buffer): Promise<Buffer | undefined> {
   const parts = (await listParts(bytes)) ?? [];
   const last = new Map(parts.map((part) => [part.name, part]));
-  return last.size === parts.length ? undefined : pack(last.values());
+  return last.size === parts.length ? undefined : writeArchive([...last.values()]);
 }
 
 /**
- * Reads parts of an archive as text, by their names. Returns an empty map if the archive is damaged, and omits parts that
- * are too large to edit.
+ * Reads parts of an archive as text, by their names. Omits those that are not UTF-8 or too large to edit, and returns an empty
+ * map if the archive is damaged.
  */
 export async function readParts(
   bytes: Buffer,
@@ -94,44 +104,93 @@ export async function readParts(
   const texts = new Map<string, string>();
   for (const part of (await listParts(bytes)) ?? []) {
     if (!isWanted(part.name) || part.claimed > MAX_TEXT) continue;
-    const content = await buffer(inflate(part));
-    if (content.length <= MAX_TEXT) texts.set(part.name, content.toString());
+    const text = decode(await buffer(inflate(part)));
+    if (text !== undefined) texts.set(part.name, text);
   }
   return texts;
 }
 
-/** Returns an archive in which some parts have another text. */
+/** Returns an archive in which some parts have another text. Everything else stays as it is. */
 export async function withParts(bytes: Buffer, texts: ReadonlyMap<string, string>): Promise<Buffer> {
-  return pack((await listParts(bytes)) ?? [], (name, content) => {
-    const text = texts.get(name);
-    return text === undefined ? content : Buffer.from(text);
-  });
+  const parts = (await listParts(bytes)) ?? [];
+  return writeArchive(
+    parts.map((part) => {
+      const text = texts.get(part.name);
+      if (text === undefined) return part;
+      const data = Buffer.from(text);
+      return { ...part, method: 0, data, claimed: data.length, checksum: crc32(data) };
+    }),
+  );
 }
 
-async function pack(
-  parts: Iterable<Part>,
-  change = (_name: string, content: Buffer): Buffer => content,
-): Promise<Buffer> {
-  const zip = new ZipFile();
-  for (const part of parts) {
-    zip.addBuffer(change(part.name, await buffer(inflate(part))), part.name, { compress: false });
+function decode(content: Buffer): string | undefined {
+  const isDeclared = /^[^<]*<\?xml\b[^<>]*\bencoding\s*=\s*["'](?!utf-?8["'])/i;
+  if (content.length > MAX_TEXT || isDeclared.test(content.toString('latin1', 0, 200))) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content);
+  } catch {
+    return undefined;
   }
-  zip.end();
-  return buffer(zip.outputStream);
+}
+
+/**
+ * Writes an archive from the compressed bytes of its parts, without gaps, which LibreOffice rejects. Libraries that write
+ * archives compress every part again.
+ */
+function writeArchive(parts: readonly ListedPart[]): Buffer {
+  const pieces: Buffer[] = [];
+  const directory: Buffer[] = [];
+  let offset = 0;
+  for (const { nameBytes, isUtf8, method, checksum, data, claimed } of parts) {
+    // Version, flags, method, time, date, checksum, sizes, length of the name, length of the extra field.
+    const facts = Buffer.alloc(26);
+    facts.writeUInt16LE(20, 0);
+    facts.writeUInt16LE(isUtf8 ? UTF8_NAME : 0, 2);
+    facts.writeUInt16LE(method, 4);
+    facts.writeUInt32LE(checksum, 10);
+    facts.writeUInt32LE(data.length, 14);
+    facts.writeUInt32LE(claimed, 18);
+    facts.writeUInt16LE(nameBytes.length, 22);
+    // Length of the comment, disk, attributes, and the offset of the part.
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(offset, 10);
+    pieces.push(LOCAL_HEADER, facts, nameBytes, data);
+    directory.push(DIRECTORY_HEADER, facts, place, nameBytes);
+    offset += LOCAL_HEADER.length + facts.length + nameBytes.length + data.length;
+  }
+  const end = Buffer.alloc(22);
+  DIRECTORY_END.copy(end);
+  end.writeUInt16LE(parts.length, 8);
+  end.writeUInt16LE(parts.length, 10);
+  end.writeUInt32LE(
+    directory.reduce((sum, each) => sum + each.length, 0),
+    12,
+  );
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...pieces, ...directory, end]);
 }
 
 /** Lists the parts in the archive's directory. Returns `undefined` if the directory is damaged. */
-async function listParts(bytes: Buffer): Promise<Part[] | undefined> {
+async function listParts(bytes: Buffer): Promise<ListedPart[] | undefined> {
   try {
     const zip = await fromBufferPromise(withWholeEnd(bytes), { strictFileNames: false });
     if (zip.entryCount > MAX_ENTRIES) throw tooLarge(`it has more than ${MAX_ENTRIES} parts`);
-    const parts: Part[] = [];
+    const parts: ListedPart[] = [];
     for await (const entry of zip.eachEntry()) {
       const header = entry.relativeOffsetOfLocalHeader;
       const start = header + 30 + bytes.readUInt16LE(header + 26) + bytes.readUInt16LE(header + 28);
       const data = bytes.subarray(start, start + entry.compressedSize);
       const { fileName: name, compressionMethod: method, uncompressedSize: claimed } = entry;
-      parts.push({ name, method, data, claimed });
+      const isUtf8 = (entry.generalPurposeBitFlag & UTF8_NAME) !== 0;
+      parts.push({
+        name,
+        nameBytes: entry.fileNameRaw,
+        isUtf8,
+        method,
+        checksum: entry.crc32,
+        data,
+        claimed,
+      });
     }
     return parts;
   } catch (thrown) {

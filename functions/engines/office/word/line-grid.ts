@@ -1,31 +1,40 @@
-import { type Attributes, type Edit, emptyElement, readMarkup, readNumber, type Tag } from './markup.ts';
-import type { Formatting, Styles } from './styles.ts';
+import {
+  type Attributes,
+  type Edit,
+  emptyElement,
+  readMarkup,
+  readNumber,
+  type Tag,
+  withAttributes,
+} from './markup.ts';
+import { type Formatting, readParagraph, type Styles } from './styles.ts';
 
 /**
- * Line heights of fonts in font sizes, as Word measures them. The stand-ins in `layers/fonts/metrics.json` have the same
- * ones, which a test compares.
+ * Line heights of fonts in font sizes, as Word measures them, by lowercase names. The stand-ins in
+ * `layers/fonts/metrics.json` have the same ones, which a test compares.
  */
-export const LINE_HEIGHTS: Readonly<Record<string, number>> = {
-  Calibri: 1.22,
-  DengXian: 1.355,
-  等线: 1.355,
-  '等线 Light': 1.355,
-  'Microsoft YaHei': 1.716,
-  微软雅黑: 1.716,
-  'Microsoft JhengHei': 1.73,
-  微軟正黑體: 1.73,
-  'Malgun Gothic': 1.73,
-  '맑은 고딕': 1.73,
-  Meiryo: 1.99,
-  メイリオ: 1.99,
-  'Yu Gothic': 1.671,
-  游ゴシック: 1.671,
-  'Yu Mincho': 1.671,
-  游明朝: 1.671,
-};
+export const LINE_HEIGHTS: ReadonlyMap<string, number> = new Map(
+  (
+    [
+      [1.22, 'Calibri'],
+      [1.355, 'DengXian, DengXian Light, 等线, 等线 Light'],
+      [
+        1.671,
+        'Yu Gothic, Yu Gothic Light, Yu Gothic Medium, Yu Gothic UI, YuGothic, 游ゴシック, 游ゴシック Light',
+      ],
+      [1.671, 'Yu Mincho, Yu Mincho Light, Yu Mincho Demibold, YuMincho, 游明朝'],
+      [1.716, 'Microsoft YaHei, Microsoft YaHei Light, Microsoft YaHei UI, 微软雅黑'],
+      [1.73, 'Malgun Gothic, Malgun Gothic Semilight, 맑은 고딕'],
+      [1.73, 'Microsoft JhengHei, Microsoft JhengHei UI, 微軟正黑體'],
+      [1.99, 'Meiryo, Meiryo UI, メイリオ'],
+    ] as const
+  ).flatMap(([height, names]) => names.split(', ').map((name) => [name.toLowerCase(), height] as const)),
+);
 /** Line heights of other fonts for ideographs, such as SimSun, and of other fonts, such as Times New Roman. */
 const ASIAN_HEIGHT = 1.3;
 const LATIN_HEIGHT = 1.15;
+/** Average width of a Latin letter in font sizes. */
+const LATIN_WIDTH = 0.5;
 
 const IDEOGRAPHS = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/;
 /** Part of a line by which text may exceed it, because heights are rounded. */
@@ -33,8 +42,8 @@ const ROUNDING = 0.005;
 const TWIPS = 20;
 const EMU_PER_POINT = 12_700;
 const SINGLE = 240;
-/** Maximum number of paragraphs, which bounds memory. Ten times as many as in the longest books. */
-const MAX_PARAGRAPHS = 200_000;
+/** Maximum number of paragraphs, which bounds memory. A book of 1,000 pages has 20,000. */
+const MAX_PARAGRAPHS = 40_000;
 
 interface Paragraph {
   readonly isInTable: boolean;
@@ -46,8 +55,8 @@ interface Paragraph {
   formatting: Formatting;
   mark: Formatting;
   text: Formatting;
-  /** Height of the highest line of text in points; 0 if there is no text. */
-  textHeight: number;
+  /** Width of the text by the height of its lines, both in points. */
+  readonly widths: Map<number, number>;
   readonly pictures: Picture[];
 }
 
@@ -75,13 +84,12 @@ interface Section {
  * Grids that also arrange characters remain.
  * @throws Error if the text is not well-formed or has too many paragraphs.
  */
-export function lineGridEdits(document: string, styles: Styles, settings: string): Edit[] {
-  const snapsInTables = settings.includes('<w:adjustLineHeightInTable');
+export function lineGridEdits(document: string, styles: Styles, snapsInTables: boolean): Edit[] {
   return readSections(document, styles).flatMap((section) => {
     const pitch = pitchOf(section);
     if (pitch === undefined) return [];
     const { 'w:type': _, ...withoutType } = section.grid!.attributes;
-    const edits = [replaced(section.grid!, withoutType)];
+    const edits = [withAttributes(section.grid!, withoutType)];
     for (const paragraph of section.paragraphs) {
       if (paragraph.isInTable && !snapsInTables) continue;
       const attributes = spacingOf(paragraph, pitch, widthOf(section));
@@ -108,21 +116,31 @@ function widthOf({ paper, margins }: Section): number {
 
 /** Returns the attributes of `w:spacing` that make the lines as high as on the grid. */
 function spacingOf(paragraph: Paragraph, pitch: number, width: number): Attributes | undefined {
-  const { formatting, mark, textHeight, pictures } = paragraph;
+  const { formatting, mark, widths, pictures } = paragraph;
   const { snapsToGrid = true, line = SINGLE, lineRule = 'auto', after = 0 } = formatting;
-  if (!snapsToGrid || lineRule === 'exact' || line === 0) return undefined;
-  const natural = textHeight > 0 ? textHeight : heightOf({ ...formatting, ...mark }, false);
+  if (!snapsToGrid || lineRule === 'exact' || !(line > 0)) return undefined;
+  const natural = usualHeight(widths, width) ?? heightOf({ ...formatting, ...mark }, false);
   const height =
     lineRule === 'auto'
       ? Math.max((line / SINGLE) * pitch, onGrid(natural, pitch))
       : onGrid(Math.max(line / TWIPS, natural), pitch);
   const attributes = { 'w:line': String(Math.round(height * TWIPS)), 'w:lineRule': 'atLeast' };
   // Below a picture, the rest of the grid's line may extend past the end of the page, so it is not part of the line.
-  const rest = inLines(pictures, width).reduce(
-    (sum, each) => sum + Math.max(0, onGrid(each, pitch) - each),
-    0,
-  );
+  const rest = inLines(pictures, width)
+    .map((each) => Math.max(0, onGrid(each, pitch) - Math.max(each, height)))
+    .reduce((sum, each) => sum + each, 0);
   return rest === 0 ? attributes : { ...attributes, 'w:after': String(Math.round(after + rest * TWIPS)) };
+}
+
+/**
+ * Returns the height of the lines that a text fills: of the highest text if it fills one line, otherwise of most of it,
+ * because a line with higher text is higher by itself. Returns `undefined` if there is no text.
+ */
+function usualHeight(widths: ReadonlyMap<number, number>, width: number): number | undefined {
+  const all = [...widths];
+  if (all.length === 0) return undefined;
+  if (all.reduce((sum, [, each]) => sum + each, 0) <= width) return Math.max(...widths.keys());
+  return all.reduce((most, each) => (each[1] > most[1] ? each : most))[0];
 }
 
 /** Returns the heights of the lines that pictures fill. */
@@ -138,19 +156,13 @@ function inLines(pictures: readonly Picture[], width: number): number[] {
   return heights;
 }
 
-function replaced({ name, start, end }: Tag, attributes: Attributes): Edit {
-  return { start, end, text: emptyElement(name, attributes) };
-}
-
 function onGrid(height: number, pitch: number): number {
   return Math.max(1, Math.ceil(height / pitch - ROUNDING)) * pitch;
 }
 
 function heightOf({ size = 0, latinFont = '', asianFont = '' }: Formatting, isAsian: boolean): number {
-  const height = isAsian
-    ? (LINE_HEIGHTS[asianFont] ?? ASIAN_HEIGHT)
-    : (LINE_HEIGHTS[latinFont] ?? LATIN_HEIGHT);
-  return size * height;
+  const height = LINE_HEIGHTS.get((isAsian ? asianFont : latinFont).toLowerCase());
+  return size * (height ?? (isAsian ? ASIAN_HEIGHT : LATIN_HEIGHT));
 }
 
 function spacingEdit({ tag, properties, spacing }: Paragraph, attributes: Attributes): Edit {
@@ -158,7 +170,7 @@ function spacingEdit({ tag, properties, spacing }: Paragraph, attributes: Attrib
     const { 'w:afterLines': _, ...others } = spacing.attributes;
     // Space in lines would take precedence over space in points.
     const kept = 'w:after' in attributes ? others : spacing.attributes;
-    return replaced(spacing, { ...kept, ...attributes });
+    return withAttributes(spacing, { ...kept, ...attributes });
   }
   const element = emptyElement('w:spacing', attributes);
   const place = properties ?? tag;
@@ -171,13 +183,14 @@ function readSections(document: string, styles: Styles): Section[] {
   const sections: Section[] = [];
   // A text box is inside a paragraph and contains others.
   const around: Paragraph[] = [];
-  let tables = 0;
+  const tables: Array<{ styleId?: string | undefined }> = [];
   let paragraphs = 0;
   let section: Section = { paragraphs: [] };
   readMarkup(document, {
     open(tag, path) {
       const { name, attributes } = tag;
-      if (name === 'w:tbl') tables += 1;
+      if (name === 'w:tbl') tables.push({});
+      if (name === 'w:tblStyle' && tables.length > 0) tables.at(-1)!.styleId = attributes['w:val'];
       // Tracked changes contain the former properties of a section.
       if (path.at(-1) === 'w:sectPr' && path.at(-2) !== 'w:sectPrChange') {
         if (name === 'w:docGrid') section.grid = tag;
@@ -188,12 +201,12 @@ function readSections(document: string, styles: Styles): Section[] {
         paragraphs += 1;
         if (paragraphs > MAX_PARAGRAPHS) throw new Error('The document has too many paragraphs.');
         const paragraph: Paragraph = {
-          isInTable: tables > 0,
+          isInTable: tables.length > 0,
           tag,
-          formatting: styles.formatting(undefined),
+          formatting: styles.formatting(undefined, tables.at(-1)?.styleId),
           mark: {},
           text: {},
-          textHeight: 0,
+          widths: new Map(),
           pictures: [],
         };
         around.push(paragraph);
@@ -206,23 +219,28 @@ function readSections(document: string, styles: Styles): Section[] {
       if (name === 'w:pPr' && path.at(-1) === 'w:p') paragraph.properties = tag;
       if (name === 'w:r') paragraph.text = {};
       if (name === 'w:pStyle' && place === 'w:p w:pPr')
-        paragraph.formatting = styles.formatting(attributes['w:val']);
+        paragraph.formatting = styles.formatting(attributes['w:val'], tables.at(-1)?.styleId);
       if (name === 'w:spacing' && place === 'w:p w:pPr') paragraph.spacing = tag;
       if (name === 'wp:extent' && path.at(-1) === 'wp:inline')
         paragraph.pictures.push({ width: points(attributes.cx), height: points(attributes.cy) });
-      const read = styles.read(name, attributes);
-      if (place === 'w:p w:pPr') paragraph.formatting = { ...paragraph.formatting, ...read };
+      if (place === 'w:p w:pPr')
+        paragraph.formatting = { ...paragraph.formatting, ...readParagraph(name, attributes) };
+      const read = styles.readText(name, attributes);
       if (place === 'w:pPr w:rPr') paragraph.mark = { ...paragraph.mark, ...read };
       if (place === 'w:r w:rPr') paragraph.text = { ...paragraph.text, ...read };
     },
     text(text, path) {
       const paragraph = around.at(-1);
       if (path.at(-1) !== 'w:t' || !paragraph) return;
-      const height = heightOf({ ...paragraph.formatting, ...paragraph.text }, IDEOGRAPHS.test(text));
-      paragraph.textHeight = Math.max(paragraph.textHeight, height);
+      const formatting = { ...paragraph.formatting, ...paragraph.text };
+      if (formatting.isHidden || text.trim() === '') return;
+      const isAsian = IDEOGRAPHS.test(text);
+      const height = heightOf(formatting, isAsian);
+      const width = text.length * (formatting.size ?? 0) * (isAsian ? 1 : LATIN_WIDTH);
+      paragraph.widths.set(height, (paragraph.widths.get(height) ?? 0) + width);
     },
     close(name, path) {
-      if (name === 'w:tbl') tables -= 1;
+      if (name === 'w:tbl') tables.pop();
       if (name === 'w:p') around.pop();
       if (name !== 'w:sectPr' || path.at(-1) === 'w:sectPrChange') return;
       sections.push(section);

@@ -26,10 +26,13 @@ export interface Edit {
   readonly text: string;
 }
 
+/** Maximum number of elements around each other, which bounds memory. Documents have about 50. */
+const MAX_DEPTH = 1000;
+
 /**
  * Reads a part of an Office Open XML document from its beginning to its end. Prefixes are those that Office writes,
  * such as `w:` for text.
- * @throws Error if the text is not well-formed.
+ * @throws Error if the text is not well-formed, or has too many elements around each other.
  */
 export function readMarkup(xml: string, { open, close, text }: Handlers): void {
   const parser = new SaxesParser({ position: true, xmlns: false });
@@ -40,6 +43,7 @@ export function readMarkup(xml: string, { open, close, text }: Handlers): void {
     const start = xml.lastIndexOf('<', end - 1);
     open({ name, attributes, start, end, isEmpty: isSelfClosing }, path);
     path.push(name);
+    if (path.length > MAX_DEPTH) throw new Error('The document has too many levels.');
   });
   parser.on('closetag', ({ name }) => {
     path.pop();
@@ -61,8 +65,18 @@ export function applyEdits(xml: string, edits: readonly Edit[]): string {
 
 /** Writes an element without content. */
 export function emptyElement(name: string, attributes: Attributes): string {
-  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escapeValue(value)}"`);
-  return `<${name}${written.join('')}/>`;
+  return `<${name}${writeAttributes(attributes)}/>`;
+}
+
+/** Replaces the attributes of an element, which may end with another tag. */
+export function withAttributes({ name, start, end, isEmpty }: Tag, attributes: Attributes): Edit {
+  return { start, end, text: `<${name}${writeAttributes(attributes)}${isEmpty ? '/' : ''}>` };
+}
+
+function writeAttributes(attributes: Attributes): string {
+  return Object.entries(attributes)
+    .map(([name, value]) => ` ${name}="${escapeValue(value)}"`)
+    .join('');
 }
 
 function escapeValue(value: string): string {

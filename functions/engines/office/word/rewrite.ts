@@ -1,6 +1,6 @@
 import { readParts, withParts } from '../detect/archive.ts';
 import { lineGridEdits } from './line-grid.ts';
-import { applyEdits } from './markup.ts';
+import { applyEdits, isOn, readMarkup } from './markup.ts';
 import { readStyles } from './styles.ts';
 
 // Some editors number all parts, such as `word/document2.xml`.
@@ -17,13 +17,39 @@ const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
  * @throws Error if a part is not well-formed or too long.
  */
 export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined> {
-  const [name, document = ''] = [...(await readParts(bytes, (part) => DOCUMENT.test(part)))][0] ?? [];
-  if (!name || !/<w:docGrid\b[^<>]*\bw:type="lines"/.test(document)) return undefined;
-  const parts = await readParts(bytes, (part) => [STYLES, SETTINGS, THEME].some((each) => each.test(part)));
-  const textOf = (pattern: RegExp) => [...parts].find(([part]) => pattern.test(part))?.[1] ?? '';
-  const styles = readStyles(textOf(STYLES) || '<w:styles/>', textOf(THEME));
-  const edits = lineGridEdits(document, styles, textOf(SETTINGS));
+  const [name, document] = await readFirst(bytes, DOCUMENT);
+  if (!/<w:docGrid\b[^<>]*\bw:type\s*=\s*["']lines["']/.test(document)) return undefined;
+  const [[, styles], [, theme], [, settings]] = [
+    await readFirst(bytes, STYLES),
+    await readFirst(bytes, THEME),
+    await readFirst(bytes, SETTINGS),
+  ];
+  const { language, snapsInTables } = readSettings(settings);
+  const edits = lineGridEdits(document, readStyles(styles || '<w:styles/>', theme, language), snapsInTables);
   return withParts(bytes, new Map([[name, applyEdits(document, edits)]]));
+}
+
+/** Reads the first part with a matching name. Its text is empty if there is none. */
+async function readFirst(bytes: Buffer, pattern: RegExp): Promise<readonly [name: string, text: string]> {
+  let isFound = false;
+  const [found] = await readParts(bytes, (name) => {
+    const isFirst = !isFound && pattern.test(name);
+    isFound ||= isFirst;
+    return isFirst;
+  });
+  return found ?? ['', ''];
+}
+
+function readSettings(settings: string): { language: string; snapsInTables: boolean } {
+  const read = { language: '', snapsInTables: false };
+  if (settings === '') return read;
+  readMarkup(settings, {
+    open({ name, attributes }) {
+      if (name === 'w:themeFontLang') read.language = attributes['w:eastAsia'] ?? '';
+      if (name === 'w:adjustLineHeightInTable') read.snapsInTables = isOn(attributes['w:val']);
+    },
+  });
+  return read;
 }
 
 /** Moves the floating tables of a Word document into its text. Returns `undefined` if it has none. */

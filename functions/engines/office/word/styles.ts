@@ -12,105 +12,127 @@ export interface Formatting {
   /** Space after the paragraph, in twentieths of a point. */
   readonly after?: number;
   readonly snapsToGrid?: boolean;
+  readonly isHidden?: boolean;
 }
 
 export interface Styles {
-  /** Returns what a paragraph inherits from its style, or from the default one. */
-  formatting(styleId: string | undefined): Formatting;
-  /** Reads an element inside the properties of a paragraph or of text. */
-  read(name: string, attributes: Attributes): Formatting;
+  /** Returns what a paragraph inherits from its style, or from the default one, and from the style of its table. */
+  formatting(styleId: string | undefined, tableStyleId?: string): Formatting;
+  /** Reads an element inside `w:rPr`. */
+  readText(name: string, attributes: Attributes): Formatting;
 }
 
 /** Fonts of a theme, by the values of attributes such as `w:asciiTheme`. */
-type ThemeFonts = Readonly<Record<string, string>>;
+type ThemeFonts = ReadonlyMap<string | undefined, string>;
 
 /** More styles than this are not based on each other, except in a loop. */
 const MAX_DEPTH = 50;
+/** Maximum number of styles, which bounds memory. Office documents have a few hundred. */
+const MAX_STYLES = 10_000;
 /** Word's size if a document has no default. */
 const DEFAULT_SIZE = 10;
 
-/** @throws Error if a part is not well-formed. */
-export function readStyles(styles: string, theme: string): Styles {
-  const fonts = readTheme(theme);
-  const byId = new Map<string, { basedOn?: string; own: Formatting }>();
+/**
+ * @param language Language of the document's East Asian text, such as `ja-JP`.
+ * @throws Error if a part is not well-formed or too long.
+ */
+export function readStyles(styles: string, theme: string, language = ''): Styles {
+  const fonts = readTheme(theme, scriptOf(language));
+  const readText = (name: string, attributes: Attributes) => readTextFormatting(name, attributes, fonts);
+  const byId = new Map<string | undefined, { basedOn?: string; own: Formatting }>();
   let defaults: Formatting = { size: DEFAULT_SIZE };
   let defaultId: string | undefined;
   let id: string | undefined;
-
-  const read = (name: string, attributes: Attributes) => readFormatting(name, attributes, fonts);
   readMarkup(styles, {
     open({ name, attributes }, path) {
       if (name === 'w:style') {
         id = attributes['w:styleId'] ?? '';
         byId.set(id, { own: {} });
+        if (byId.size > MAX_STYLES) throw new Error('The document has too many styles.');
         if (attributes['w:type'] === 'paragraph' && attributes['w:default'] && isOn(attributes['w:default']))
           defaultId = id;
         return;
       }
-      if (path[1] === 'w:docDefaults') defaults = { ...defaults, ...read(name, attributes) };
-      const style = byId.get(id ?? '');
-      // The formatting of parts of tables is deeper.
+      const parent = path.at(-1);
+      const read =
+        parent === 'w:pPr'
+          ? readParagraph(name, attributes)
+          : parent === 'w:rPr'
+            ? readText(name, attributes)
+            : {};
+      if (path[1] === 'w:docDefaults') defaults = { ...defaults, ...read };
+      const style = byId.get(id);
       if (!style || path[1] !== 'w:style') return;
       if (name === 'w:basedOn') style.basedOn = attributes['w:val'] ?? '';
-      if (path.length === 3) style.own = { ...style.own, ...read(name, attributes) };
+      // The formatting of parts of tables is deeper.
+      if (path.length === 3) style.own = { ...style.own, ...read };
     },
   });
 
-  const resolved = new Map<string | undefined, Formatting>();
-  function resolve(styleId: string | undefined, depth: number): Formatting {
-    const style = byId.get(styleId ?? '');
-    if (!style || depth > MAX_DEPTH) return defaults;
+  function resolve(styleId: string | undefined, depth = 0): Formatting {
+    const style = byId.get(styleId);
+    if (!style || depth > MAX_DEPTH) return {};
     return { ...resolve(style.basedOn, depth + 1), ...style.own };
   }
 
+  const known = new Map<string, Formatting>();
   return {
-    read,
-    formatting(styleId) {
-      const known = styleId !== undefined && byId.has(styleId) ? styleId : defaultId;
-      if (!resolved.has(known)) resolved.set(known, resolve(known, 0));
-      return resolved.get(known)!;
+    readText,
+    formatting(styleId, tableStyleId) {
+      const paragraphStyle = byId.has(styleId) ? styleId : defaultId;
+      const key = `${paragraphStyle}\n${tableStyleId}`;
+      const formatting = known.get(key) ?? {
+        ...defaults,
+        ...resolve(tableStyleId),
+        ...resolve(paragraphStyle),
+      };
+      known.set(key, formatting);
+      return formatting;
     },
   };
 }
 
-function readFormatting(name: string, attributes: Attributes, fonts: ThemeFonts): Formatting {
-  const value = attributes['w:val'];
-  switch (name) {
-    case 'w:sz': {
-      const size = readNumber(value);
-      return size === undefined ? {} : { size: size / 2 };
-    }
-    case 'w:rFonts': {
-      const latinFont = fonts[attributes['w:asciiTheme'] ?? ''] ?? attributes['w:ascii'];
-      const asianFont = fonts[attributes['w:eastAsiaTheme'] ?? ''] ?? attributes['w:eastAsia'];
-      return { ...(latinFont && { latinFont }), ...(asianFont && { asianFont }) };
-    }
-    case 'w:spacing': {
-      const [line, after] = [readNumber(attributes['w:line']), readNumber(attributes['w:after'])];
-      return {
-        ...(line !== undefined && { line, lineRule: attributes['w:lineRule'] ?? 'auto' }),
-        ...(after !== undefined && { after }),
-      };
-    }
-    case 'w:snapToGrid':
-      return { snapsToGrid: isOn(value) };
-    default:
-      return {};
-  }
+/** Reads an element inside `w:pPr`. */
+export function readParagraph(name: string, attributes: Attributes): Formatting {
+  if (name === 'w:snapToGrid') return { snapsToGrid: isOn(attributes['w:val']) };
+  if (name !== 'w:spacing') return {};
+  const { 'w:line': line, 'w:lineRule': lineRule, 'w:after': after } = attributes;
+  return {
+    // Newer versions of the format allow units, which are not read here.
+    ...(line !== undefined && { line: readNumber(line) ?? Number.NaN, lineRule: 'auto' }),
+    ...(lineRule !== undefined && { lineRule }),
+    ...(after !== undefined && { after: readNumber(after) ?? 0 }),
+  };
 }
 
-/** Themes name a font for each script. Documents without a font for ideographs get the one for simplified Chinese. */
-function readTheme(theme: string): ThemeFonts {
-  const fonts: Record<string, string> = {};
+function readTextFormatting(name: string, attributes: Attributes, fonts: ThemeFonts): Formatting {
+  const value = attributes['w:val'];
+  if (name === 'w:vanish') return { isHidden: isOn(value) };
+  if (name === 'w:sz') return { size: (readNumber(value) ?? 0) / 2 };
+  if (name !== 'w:rFonts') return {};
+  const latinFont = fonts.get(attributes['w:asciiTheme']) ?? attributes['w:ascii'];
+  const asianFont = fonts.get(attributes['w:eastAsiaTheme']) ?? attributes['w:eastAsia'];
+  return { ...(latinFont && { latinFont }), ...(asianFont && { asianFont }) };
+}
+
+/** Returns the script by which themes name the font for a language. */
+function scriptOf(language: string): string {
+  if (/^ja/i.test(language)) return 'Jpan';
+  if (/^ko/i.test(language)) return 'Hang';
+  return /^zh-(tw|hk|mo|hant)/i.test(language) ? 'Hant' : 'Hans';
+}
+
+function readTheme(theme: string, asianScript: string): ThemeFonts {
+  const fonts = new Map<string, string>();
   if (theme === '') return fonts;
   readMarkup(theme, {
-    open({ name, attributes }, path) {
+    open({ name, attributes: { typeface, script } }, path) {
       const kind = /^a:(major|minor)Font$/.exec(path.at(-1) ?? '')?.[1];
-      const { typeface, script } = attributes;
       if (!kind || !typeface) return;
-      if (name === 'a:latin') fonts[`${kind}Ascii`] = fonts[`${kind}HAnsi`] = typeface;
-      if (name === 'a:ea') fonts[`${kind}EastAsia`] = typeface;
-      if (name === 'a:font' && script === 'Hans') fonts[`${kind}EastAsia`] ??= typeface;
+      if (name === 'a:latin') fonts.set(`${kind}Ascii`, typeface).set(`${kind}HAnsi`, typeface);
+      const asian = `${kind}EastAsia`;
+      if (name === 'a:ea' || (name === 'a:font' && script === asianScript && !fonts.has(asian)))
+        fonts.set(asian, typeface);
     },
   });
   return fonts;

@@ -12,6 +12,9 @@ const STYLES = `<w:styles>
   <w:style w:type="paragraph" w:styleId="heading"><w:basedOn w:val="a"/>
     <w:pPr><w:spacing w:before="260" w:after="260" w:line="416" w:lineRule="auto"/></w:pPr>
     <w:rPr><w:sz w:val="32"/></w:rPr></w:style>
+  <w:style w:type="paragraph" w:styleId="exact"><w:pPr><w:spacing w:line="400" w:lineRule="exact"/></w:pPr></w:style>
+  <w:style w:type="paragraph" w:styleId="characters"><w:rPr><w:snapToGrid w:val="0"/></w:rPr></w:style>
+  <w:style w:type="table" w:styleId="wide"><w:pPr><w:spacing w:line="480"/></w:pPr></w:style>
   <w:style w:type="paragraph" w:styleId="free"><w:pPr><w:snapToGrid w:val="0"/></w:pPr></w:style>
 </w:styles>`;
 const GRID = '<w:docGrid w:type="lines" w:linePitch="312"/>';
@@ -22,9 +25,9 @@ const paragraph = (properties: string, text: string) =>
 const picture = (width: number, height: number) =>
   `<w:r><w:drawing><wp:inline><wp:extent cx="${width * 12_700}" cy="${height * 12_700}"/></wp:inline></w:drawing></w:r>`;
 
-function layOut(body: string, { section = SECTION, settings = '' } = {}): string {
+function layOut(body: string, { section = SECTION, snapsInTables = false } = {}): string {
   const document = `<w:document><w:body>${body}${section}</w:body></w:document>`;
-  const laidOut = applyEdits(document, lineGridEdits(document, readStyles(STYLES, ''), settings));
+  const laidOut = applyEdits(document, lineGridEdits(document, readStyles(STYLES, ''), snapsInTables));
   return laidOut.slice('<w:document><w:body>'.length, -'</w:body></w:document>'.length);
 }
 
@@ -59,6 +62,40 @@ describe('the height of a line on a grid of 15.6 points', () => {
     expect(spacing).toContain(`w:line="${line}"`);
   });
 
+  it('is that of most text if it fills more than a line', () => {
+    const label = '<w:r><w:rPr><w:sz w:val="28"/></w:rPr><w:t>重点：</w:t></w:r>';
+    const text = (count: number) => `<w:r><w:t>${'字'.repeat(count)}</w:t></w:r>`;
+
+    const [short, long] = spacings(`<w:p>${label}${text(20)}</w:p><w:p>${label}${text(200)}</w:p>`);
+
+    expect(short).toContain('w:line="624"');
+    expect(long).toContain('w:line="312"');
+  });
+
+  it('does not depend on hidden text and spaces', () => {
+    const large = '<w:sz w:val="72"/>';
+    const hidden = `<w:r><w:rPr>${large}<w:vanish/></w:rPr><w:t>字</w:t></w:r>`;
+    const space = `<w:r><w:rPr>${large}</w:rPr><w:t> </w:t></w:r>`;
+
+    expect(spacings(`<w:p>${hidden}${space}<w:r><w:t>字</w:t></w:r></w:p>`)).toEqual([
+      'w:line="312" w:lineRule="atLeast"',
+    ]);
+  });
+
+  it('does not depend on whether characters are on a grid', () => {
+    expect(spacings(paragraph('<w:pStyle w:val="characters"/>', '字'))).toEqual([
+      'w:line="312" w:lineRule="atLeast"',
+    ]);
+  });
+
+  it('keeps tags that are written as pairs', () => {
+    const body = '<w:p><w:pPr><w:spacing w:after="9"></w:spacing></w:pPr></w:p>';
+
+    expect(layOut(body)).toContain(
+      '<w:pPr><w:spacing w:after="9" w:line="312" w:lineRule="atLeast"></w:spacing></w:pPr>',
+    );
+  });
+
   it('of an empty paragraph depends on its mark', () => {
     const marked = '<w:p><w:pPr><w:rPr><w:sz w:val="44"/></w:rPr></w:pPr></w:p>';
 
@@ -82,7 +119,11 @@ describe('what is off the grid keeps its spacing', () => {
     ['a style without the grid', '<w:pStyle w:val="free"/>'],
     ['a paragraph without the grid', '<w:snapToGrid w:val="false"/>'],
     ['an exact height', '<w:spacing w:line="200" w:lineRule="exact"/>'],
+    ['an exact height of its style', '<w:pStyle w:val="exact"/><w:spacing w:after="0"/>'],
+    ['an inherited height that is exact', '<w:spacing w:lineRule="exact"/>'],
     ['a minimum of zero', '<w:spacing w:line="0" w:lineRule="atLeast"/>'],
+    ['a negative height', '<w:spacing w:line="-400"/>'],
+    ['a height with a unit', '<w:spacing w:line="20pt" w:lineRule="auto"/>'],
   ])('%s', (_, properties) => {
     const body = paragraph(properties, '汉字');
 
@@ -93,9 +134,7 @@ describe('what is off the grid keeps its spacing', () => {
     const table = `<w:tbl><w:tr><w:tc>${paragraph('', '汉字')}</w:tc></w:tr></w:tbl>`;
 
     expect(layOut(table)).toContain(table);
-    expect(spacings(table, { settings: '<w:adjustLineHeightInTable/>' })).toEqual([
-      'w:line="312" w:lineRule="atLeast"',
-    ]);
+    expect(spacings(table, { snapsInTables: true })).toEqual(['w:line="312" w:lineRule="atLeast"']);
   });
 
   it.each([
@@ -109,6 +148,16 @@ describe('what is off the grid keeps its spacing', () => {
       `${body}<w:sectPr>${grid}</w:sectPr>`,
     );
   });
+});
+
+it('takes the spacing of the style of a table', () => {
+  const styled = (content: string) =>
+    `<w:tbl><w:tblPr><w:tblStyle w:val="wide"/></w:tblPr><w:tr><w:tc>${content}</w:tc></w:tr></w:tbl>`;
+  const nested = `<w:tbl><w:tr><w:tc>${paragraph('', 'plain')}</w:tc></w:tr></w:tbl>`;
+
+  const lines = spacings(styled(`${nested}${paragraph('', 'wide')}`), { snapsInTables: true });
+
+  expect(lines).toEqual(['w:line="312" w:lineRule="atLeast"', 'w:line="624" w:lineRule="atLeast"']);
 });
 
 it('applies the grid of each section to its own paragraphs, not a former one', () => {
@@ -137,6 +186,12 @@ describe('pictures', () => {
     expect(spacing).toContain('w:after="24"');
   });
 
+  it('smaller than a line add nothing', () => {
+    expect(spacings(`<w:p>${picture(10, 10)}${picture(600, 12)}</w:p>`)).toEqual([
+      'w:line="312" w:lineRule="atLeast"',
+    ]);
+  });
+
   it('add to the space after the paragraph, even if that is in lines', () => {
     const space = '<w:spacing w:before="20" w:afterLines="50" w:after="100"/>';
 
@@ -146,12 +201,14 @@ describe('pictures', () => {
   });
 });
 
-it.each(Object.entries(LINE_HEIGHTS))('knows the height of %s, as its substitute has it', (name, height) => {
-  const family = Object.entries(ALSO_CALLED).find(([, names]) => names.includes(name))?.[0] ?? name;
-  const standIn = STAND_INS.find((each) => each.family === family);
-  // Carlito itself has the metrics of Calibri.
-  if (family === 'Calibri') return;
+it('knows the line heights that the substitutes of fonts for ideographs have, by all their names', () => {
+  const heights = STAND_INS.filter(({ letters, style }) => letters === 'ASCII' && style === 'Regular')
+    .map(({ family, ascent, descent, lineGap }) => ({ family, height: (ascent - descent + lineGap) / 1000 }))
+    // The height of all others.
+    .filter(({ height }) => height !== 1.3)
+    .flatMap(({ family, height }) =>
+      [family, ...(ALSO_CALLED[family] ?? [])].map((name) => [name.toLowerCase(), height] as const),
+    );
 
-  const { ascent, descent, lineGap } = standIn!;
-  expect((ascent - descent + lineGap) / 1000).toBeCloseTo(height, 3);
+  expect(new Map([['calibri', 1.22], ...heights])).toEqual(new Map(LINE_HEIGHTS));
 });

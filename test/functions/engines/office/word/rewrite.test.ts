@@ -27,6 +27,39 @@ it('changes only the text of a document', async () => {
   expect(await withWordLayout(laidOut!)).toBeUndefined();
 });
 
+it.each([
+  ['in the code page of an old archive', 'word/media/图片.png'],
+  ['of a folder', 'word/media/'],
+])('keeps a part with a name %s', async (_, name) => {
+  const source = makeDocx({ body: GRID, more: [{ name, content: '' }] });
+
+  const laidOut = await withWordLayout(source);
+
+  expect(laidOut!.includes(Buffer.from(name))).toBe(true);
+  expect(laidOut!.includes('atLeast')).toBe(true);
+});
+
+it.each([
+  ['another encoding', '<?xml version="1.0" encoding="ISO-8859-1"?>'],
+  ['a wrong encoding', '\xe9'],
+])('leaves a document in %s as it is', async (_, start) => {
+  const content = Buffer.from(`${start}<w:document><w:body><w:p/>${GRID}</w:body></w:document>`, 'latin1');
+
+  expect(await withWordLayout(makeArchive([{ name: 'word/document.xml', content }]))).toBeUndefined();
+});
+
+it.each([
+  ['<w:settings><w:adjustLineHeightInTable/></w:settings>', true],
+  ['<w:settings><w:adjustLineHeightInTable w:val="0"/></w:settings>', false],
+])('applies the grid in tables as the settings say: %s', async (settings, isOn) => {
+  const table = '<w:tbl><w:tr><w:tc><w:p w:rsidR="1"/></w:tc></w:tr></w:tbl>';
+  const more = [{ name: 'word/settings.xml', content: settings }];
+
+  const laidOut = await withWordLayout(makeDocx({ body: `${table}${GRID}`, more }));
+
+  expect((await partsOf(laidOut!))['word/document.xml']!.includes('<w:p w:rsidR="1"/>')).toBe(!isOn);
+});
+
 it('finds numbered parts', async () => {
   const document = `<w:document><w:body><w:p/>${GRID}</w:body></w:document>`;
   const styles =

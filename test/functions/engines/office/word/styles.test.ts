@@ -43,6 +43,22 @@ it.each([undefined, 'missing'])('takes the default style for %j', (id) => {
   });
 });
 
+it.each([
+  ['ja-JP', '游明朝'],
+  ['zh-CN', '等线'],
+  ['', '等线'],
+])('takes the font of a theme for the language "%s"', (language, asianFont) => {
+  expect(readStyles(STYLES, THEME, language).formatting('a')).toMatchObject({ asianFont });
+});
+
+it('takes the style of a table before that of a paragraph', () => {
+  const table =
+    '<w:style w:type="table" w:styleId="grid"><w:pPr><w:spacing w:line="240" w:after="9"/></w:pPr></w:style>';
+  const styles = readStyles(STYLES.replace('</w:styles>', `${table}</w:styles>`), THEME);
+
+  expect(styles.formatting(undefined, 'grid')).toMatchObject({ line: 240, after: 0 });
+});
+
 it.each(['t', 'loop'])('takes only the defaults for the style "%s"', (id) => {
   expect(readStyles(STYLES, THEME).formatting(id)).toMatchObject({ size: 10.5, after: 160 });
 });
