@@ -49,7 +49,10 @@ export function readMarkup(xml: string, { open, close, text }: Handlers): void {
     path.pop();
     close?.(name, path);
   });
-  if (text) parser.on('text', (piece) => text(piece, path));
+  if (text) {
+    parser.on('text', (piece) => text(piece, path));
+    parser.on('cdata', (piece) => text(piece, path));
+  }
   parser.write(xml).close();
 }
 

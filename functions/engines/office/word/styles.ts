@@ -18,7 +18,7 @@ export interface Formatting {
 export interface Styles {
   /** Returns what a paragraph inherits from its style, or from the default one, and from the style of its table. */
   formatting(styleId: string | undefined, tableStyleId?: string): Formatting;
-  /** Reads an element inside `w:rPr`. */
+  /** Reads an element inside `w:rPr`, which may name a style of characters. */
   readText(name: string, attributes: Attributes): Formatting;
 }
 
@@ -38,7 +38,8 @@ const DEFAULT_SIZE = 10;
  */
 export function readStyles(styles: string, theme: string, language = ''): Styles {
   const fonts = readTheme(theme, scriptOf(language));
-  const readText = (name: string, attributes: Attributes) => readTextFormatting(name, attributes, fonts);
+  const readText = (name: string, attributes: Attributes) =>
+    name === 'w:rStyle' ? resolve(attributes['w:val']) : readTextFormatting(name, attributes, fonts);
   const byId = new Map<string | undefined, { basedOn?: string; own: Formatting }>();
   let defaults: Formatting = { size: DEFAULT_SIZE };
   let defaultId: string | undefined;

@@ -14,6 +14,7 @@ const STYLES = `<w:styles>
     <w:rPr><w:sz w:val="32"/></w:rPr></w:style>
   <w:style w:type="paragraph" w:styleId="exact"><w:pPr><w:spacing w:line="400" w:lineRule="exact"/></w:pPr></w:style>
   <w:style w:type="paragraph" w:styleId="characters"><w:rPr><w:snapToGrid w:val="0"/></w:rPr></w:style>
+  <w:style w:type="character" w:styleId="large"><w:rPr><w:sz w:val="40"/></w:rPr></w:style>
   <w:style w:type="table" w:styleId="wide"><w:pPr><w:spacing w:line="480"/></w:pPr></w:style>
   <w:style w:type="paragraph" w:styleId="free"><w:pPr><w:snapToGrid w:val="0"/></w:pPr></w:style>
 </w:styles>`;
@@ -60,6 +61,18 @@ describe('the height of a line on a grid of 15.6 points', () => {
     const [spacing] = spacings(`<w:p><w:r>${properties}<w:t>汉字</w:t></w:r></w:p>`);
 
     expect(spacing).toContain(`w:line="${line}"`);
+  });
+
+  it.each([
+    ['a style of characters', '<w:rPr><w:rStyle w:val="large"/></w:rPr><w:t>字</w:t>', 624],
+    [
+      'formatting after such a style',
+      '<w:rPr><w:rStyle w:val="large"/><w:sz w:val="21"/></w:rPr><w:t>字</w:t>',
+      312,
+    ],
+    ['text in CDATA', '<w:rPr><w:sz w:val="40"/></w:rPr><w:t><![CDATA[字]]></w:t>', 624],
+  ])('depends on %s', (_, run, line) => {
+    expect(spacings(`<w:p><w:r>${run}</w:r></w:p>`)).toEqual([`w:line="${line}" w:lineRule="atLeast"`]);
   });
 
   it('is that of most text if it fills more than a line', () => {
