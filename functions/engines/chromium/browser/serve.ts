@@ -32,8 +32,9 @@ const MEMORY = 1500;
 const CHECK_INTERVAL = 10;
 /** Number of pages that are kept open while idle, so that two consecutive requests need not open one. */
 const IDLE_PAGES = 2;
-/** Timeouts for opening and for closing a page, in milliseconds. */
+/** Timeouts for a page that a request waits for, for any other one, and for closing one, in milliseconds. */
 const OPEN_TIMEOUT = 5000;
+const IDLE_OPEN_TIMEOUT = 10_000;
 const CLOSE_TIME = 2000;
 /**
  * Delay before housekeeping, so that the result is usually stored first, and the maximum delay before a finished page
@@ -90,7 +91,6 @@ export async function servePages<Options extends PageOptions>(
         if (isTooLarge || isCutOff()) exitUnusable();
         busy = true;
         let failed: string | undefined;
-        // Chromium does not report that a renderer ended while its page was being opened.
         const session = (await within(OPEN_TIMEOUT, ahead.shift()!)) ?? exitUnusable();
         // Waits until the document has arrived, because the browser opens pages in the thread that also navigates.
         session.protocol.on('Page.frameNavigated', () => keepAhead(1));
@@ -134,9 +134,14 @@ export async function servePages<Options extends PageOptions>(
     while (ahead.length < pages) ahead.push(open());
   }
 
-  /** Opens a page, then closes finished ones. This process exits if a page crashes, even an unused one. */
+  /**
+   * Opens a page, then closes finished ones. This process exits if a page crashes, even an unused one. Chromium does
+   * not report that a renderer ended while its page was being opened.
+   */
   async function open(): Promise<Session> {
-    const session = await openSession(connection).catch(() => process.exit(1));
+    const opening = openSession(connection).catch(() => process.exit(1));
+    // A running request would count as crashed. The next one notices it, too.
+    const session = (await within(IDLE_OPEN_TIMEOUT, opening)) ?? (busy ? await opening : process.exit(1));
     endDone();
     return watch(session);
   }

@@ -65,6 +65,7 @@ it('reports that there is no sandbox under the filter of Lambda, and how many pr
   for (const tool of ['html2pdf', 'html2image']) {
     const text = seen[`${tool}: invoked directly, returns a file`];
     expect(text).toMatch(/sandbox: none, \d+ processes of Chromium$/);
-    expect(Number(/(\d+) processes/.exec(text!)![1])).toBeGreaterThanOrEqual(3);
+    // The browser and its network process. The page's may have ended, and the next one's not have started.
+    expect(Number(/(\d+) processes/.exec(text!)![1])).toBeGreaterThanOrEqual(2);
   }
 });
