@@ -79,7 +79,7 @@ it.for([
     for (const victim of ours(text)) kill(victim);
     // A page that was being opened is only missed when its timeout has passed.
     const remaining = () => before.filter((process) => isThere(process, ending));
-    await expect.poll(remaining, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(remaining).toEqual([]);
 
     const { path } = await browsers.convert(pages.origin);
 
