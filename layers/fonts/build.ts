@@ -1,26 +1,37 @@
 import { cp, glob, mkdir, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { writeManifest } from '../build/manifest.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
+import { build as buildChromium } from '../chromium/build.ts';
 import { unpackPackages } from '../debian/apt.ts';
+import { writeFontCaches } from './cache.ts';
 import { fontsConfiguration, officeConfiguration } from './configuration.ts';
 import { PINS } from './pins.ts';
 import { buildStandIn, STAND_INS } from './stand-ins.ts';
 
-/** Builds the fonts that browser and office share: `fonts.conf`, `office.conf`, `faces/`, `manifest.json`, `licenses/`. */
+const CHROMIUM = join(import.meta.dirname, '../chromium');
+
+/**
+ * Builds the fonts that browser and office share: `fonts.conf`, `office.conf`, `faces/`, `fontconfig/` (caches),
+ * `manifest.json`, `licenses/`.
+ */
 export async function build(options: BuildOptions): Promise<void> {
   const { suite, packages, notoScripts, notoSerifScripts } = PINS;
-  await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
+  const chromium = join(dirname(options.into), 'chromium');
+  await buildChromium({ ...options, into: chromium });
+  const recipe = await Promise.all([import.meta.dirname, CHROMIUM].map(recipeOf));
+  await buildOnce(options, recipe, async (directory) => {
     const unpacked = join(directory, 'unpacked');
+    const debian = join(directory, 'debian');
     const faces = join(directory, 'faces');
+    const unpacking = { suite, cache: join(cacheOf(options.into), 'apt'), progress: options.progress };
     const unpackedPackages = await unpackPackages({
+      ...unpacking,
       packages,
       dependencies: false,
-      suite,
       into: unpacked,
-      cache: join(cacheOf(options.into), 'apt'),
-      progress: options.progress,
     });
+    await unpackPackages({ ...unpacking, packages: ['fontconfig'], into: debian });
 
     await mkdir(faces);
     const wanted = new Set([
@@ -38,7 +49,8 @@ export async function build(options: BuildOptions): Promise<void> {
     }
     await writeFile(join(directory, 'fonts.conf'), fontsConfiguration());
     await writeFile(join(directory, 'office.conf'), officeConfiguration());
+    await writeFontCaches(directory, { debian, chromium });
     await writeManifest({ packages: unpackedPackages, unpacked, into: directory });
-    await rm(unpacked, { recursive: true });
+    for (const folder of [unpacked, debian]) await rm(folder, { recursive: true });
   });
 }

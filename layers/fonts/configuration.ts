@@ -28,10 +28,8 @@ const JAPANESE_FORMS = [
 ].join('\n');
 
 /**
- * Returns `fonts.conf`. It contains no absolute path, so the layer works in any folder: fonts are found relative to
- * the file itself, and the cache is below `XDG_CACHE_HOME`. Consumers set the variables that `fontEnvironment` in
- * `functions/engines/worker/sandbox.ts` returns: `FONTCONFIG_FILE=<layers>/fonts/fonts.conf` and a private
- * `XDG_CACHE_HOME`.
+ * Returns `fonts.conf`. The layer works in any folder: fonts are found relative to the file itself, and the caches below
+ * `XDG_CACHE_HOME`. Consumers set the variables that `fontEnvironment` in `functions/engines/worker/sandbox.ts` returns.
  */
 export function fontsConfiguration(): string {
   const substitutes = [STANDS_FOR, STANDS_FOR_IN_PAGES].flatMap((each) => Object.entries(each));
@@ -96,6 +94,8 @@ function configuration(substitutes: readonly string[]): string {
     '<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">',
     '<fontconfig>',
     '<dir prefix="relative">faces</dir>',
+    // The name of the folder in the caches, wherever the layer is.
+    '<remap-dir prefix="relative" as-path="/fonts">faces</remap-dir>',
     '<cachedir prefix="xdg">fontconfig</cachedir>',
     ...substitutes,
     ...generics,

@@ -52,7 +52,7 @@ export function hostCommand(
     libraries: [program],
     reads: ['fonts'],
     args: (home) => [program, writeProfile(home, profile)],
-    environment: (home) => environmentOf(layers, home),
+    environment: () => environmentOf(layers),
   });
 }
 
@@ -64,9 +64,9 @@ export function urlOf(name: string): string {
   return pathToFileURL(join('/proc/self/cwd', name)).href;
 }
 
-function environmentOf(layers: string, home: string): Readonly<Record<string, string>> {
+function environmentOf(layers: string): Readonly<Record<string, string>> {
   return {
-    ...fontEnvironment(layers, home, 'office.conf'),
+    ...fontEnvironment(layers, 'office.conf'),
     // Without a locale, LibreOffice cannot open files with names beyond ASCII.
     LANG: 'en_US.UTF-8',
     // Documents without a page size are printed on A4.

@@ -63,7 +63,7 @@ export function sandboxedNode(
   return (home) => ({
     command: enter,
     args: [home, ...readable, '--', process.execPath, ...NO_TLS, ...args],
-    environment: { ...nodeEnvironment(), ...sandboxEnvironment(sandbox), ...fontEnvironment(layers, home) },
+    environment: { ...nodeEnvironment(), ...sandboxEnvironment(sandbox), ...fontEnvironment(layers) },
   });
 }
 
@@ -100,16 +100,13 @@ export function nativeEngine(
   });
 }
 
-/** Returns the environment that makes fontconfig use only the fonts layer, with its cache below `temporary`. */
+/** Returns the environment that makes fontconfig use only the fonts layer, and the caches in it. */
 export function fontEnvironment(
   layers: string,
-  temporary: string,
   configuration: 'fonts.conf' | 'office.conf' = 'fonts.conf',
 ): Readonly<Record<string, string>> {
-  return {
-    FONTCONFIG_FILE: resolve(layers, 'fonts', configuration),
-    XDG_CACHE_HOME: resolve(temporary, 'cache'),
-  };
+  const fonts = resolve(layers, 'fonts');
+  return { FONTCONFIG_FILE: join(fonts, configuration), XDG_CACHE_HOME: fonts };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { access, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fontEnvironment } from '../../../functions/engines/worker/sandbox.ts';
 import { unpackPackages } from '../../../layers/debian/apt.ts';
 import { build } from '../../../layers/fonts/build.ts';
+import { showText } from '../../../layers/fonts/cache.ts';
 import { STAND_INS, standInName } from '../../../layers/fonts/stand-ins.ts';
 
 const dist = join(import.meta.dirname, '../../../dist');
@@ -28,6 +29,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 async function match(
   pattern: string,
   configuration: 'fonts.conf' | 'office.conf' = 'fonts.conf',
+  folder = layers,
 ): Promise<string> {
   const libraries = join(directory, 'usr/lib/x86_64-linux-gnu');
   const { stdout } = await promisify(execFile)(
@@ -40,9 +42,9 @@ async function match(
       '%{family[0]} %{file}',
       pattern,
     ],
-    { env: fontEnvironment(layers, directory, configuration) },
+    { env: fontEnvironment(folder, configuration) },
   );
-  expect(stdout).toContain(layers);
+  expect(stdout).toContain(folder);
   return stdout.slice(0, stdout.indexOf(' /'));
 }
 
@@ -182,10 +184,29 @@ describe('the fonts layer', () => {
     expect(wide.right - free.right).toBeGreaterThan(80);
   });
 
-  it('contains no absolute path', async () => {
+  it('contains no absolute path except the name of its folder in the caches', async () => {
     const configuration = await readFile(join(layers, 'fonts/fonts.conf'), 'utf8');
 
-    expect(configuration).not.toMatch(/>\s*\//);
+    expect(configuration.match(/[>"]\s*\/[^"<]*/g)).toEqual(['"/fonts']);
+  });
+
+  it('has caches that are still valid in another folder', async () => {
+    const moved = join(directory, 'fonts');
+    // Node's own function does not keep the times of folders.
+    await promisify(execFile)('cp', ['-a', join(layers, 'fonts'), moved]);
+    const caches = join(moved, 'fontconfig');
+    const written = (name: string) => stat(join(caches, name)).then(({ mtimeMs }) => [name, mtimeMs]);
+    const state = async () => Promise.all((await readdir(caches)).sort().map(written));
+    const before = await state();
+
+    // Both would write a cache that is missing.
+    await match('Calibri', 'office.conf', directory);
+    await showText(join(layers, 'chromium'), fontEnvironment(directory));
+
+    expect(before.map(([name]) => name)).toEqual(
+      ['CACHEDIR.TAG', 'cache-11', 'cache-9'].map((end) => expect.stringMatching(new RegExp(`${end}$`))),
+    );
+    expect(await state()).toEqual(before);
   });
 
   it('names version, hash and license of every package and brings the license text', async () => {

@@ -123,7 +123,7 @@ export async function startChromium(layers: string) {
       LANG: 'en_US.UTF-8',
       TZ: 'UTC',
       LD_LIBRARY_PATH: join(layers, 'chromium/lib'),
-      ...fontEnvironment(layers, home),
+      ...fontEnvironment(layers),
     },
     args: [
       '--no-sandbox',

@@ -58,7 +58,7 @@ export async function servePages<Options extends PageOptions>(
   // The files of requests are next to it, where the browser cannot reach them.
   const home = join(process.cwd(), 'browser');
   mkdirSync(home, { mode: 0o700 });
-  const environment = fontEnvironment(layers, home);
+  const environment = fontEnvironment(layers);
   const sandbox = process.argv[3] === 'required' ? 'required' : 'best-effort';
   const ports = await reserveRelays();
   let early: readonly number[] = [];

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
@@ -55,6 +55,8 @@ async function inflateLayer(layer: string, into: string): Promise<() => Promise<
       files.map((file) => inflateFile(join(layer, `${file.path}.zst`), join(into, file.path), file)),
     );
   await inflateAll(first);
+  // The caches of fonts are only valid for a folder with this time; see `layers/fonts/cache.ts`.
+  await Promise.all([...folders].map((folder) => utimes(join(into, folder), 0, 0)));
   return async () => {
     await inflateAll(later);
   };

@@ -133,9 +133,9 @@ describe('the environment of a Node in the sandbox', () => {
   });
 });
 
-it('points fontconfig at the layer, and its cache at the temporary folder', () => {
-  expect(fontEnvironment('/opt', '/tmp/private')).toEqual({
+it('points fontconfig at the layer and its caches', () => {
+  expect(fontEnvironment('/opt')).toEqual({
     FONTCONFIG_FILE: '/opt/fonts/fonts.conf',
-    XDG_CACHE_HOME: '/tmp/private/cache',
+    XDG_CACHE_HOME: '/opt/fonts',
   });
 });

@@ -41,7 +41,7 @@ async function openPage({ connection }: RunningBrowser): Promise<unknown> {
 async function launch(sandbox: SandboxMode, variables?: (home: string) => Promise<Record<string, string>>) {
   const home = await mkdtemp(join(tmpdir(), 'sandbox-'));
   homes.push(home);
-  const environment = { ...fontEnvironment(LAYERS, home), ...(await variables?.(home)) };
+  const environment = { ...fontEnvironment(LAYERS), ...(await variables?.(home)) };
   const options = { layers: LAYERS, home, ports: [], environment, sandbox };
   const { browser, page } = await launchBrowser(options, openPage);
   browser.ended.catch(() => {});

@@ -49,6 +49,14 @@ describe('inflating layers', () => {
     expect(await readFile(join(into, 'office/share/deep/text'), 'utf8')).toBe('text');
   });
 
+  it('gives folders the time for which caches of fonts are valid', async () => {
+    await placeFolded();
+
+    await inflateLayers(layers, into);
+
+    expect((await stat(join(into, 'office/program'))).mtimeMs).toBe(0);
+  });
+
   it('links a whole folder without compressed files', async () => {
     await placeFolded();
 
