@@ -16,7 +16,16 @@ import { type Formatting, readParagraph, type Styles } from './styles.ts';
 export const LINE_HEIGHTS: ReadonlyMap<string, number> = new Map(
   (
     [
+      [1.171, 'Consolas'],
+      [1.172, 'Cambria, Cambria Math'],
+      [1.207, 'Tahoma'],
+      [1.215, 'Verdana'],
       [1.22, 'Calibri'],
+      [1.221, 'Calibri Light, Constantia'],
+      [1.221, 'Aptos, Aptos Display, Aptos Light, Aptos SemiBold, Bierstadt'],
+      [1.226, 'Century Gothic'],
+      [1.5, 'Poppins'],
+      [1.33, 'Segoe UI, Segoe UI Light, Segoe UI Semilight, Segoe UI Semibold, Selawik'],
       [1.355, 'DengXian, DengXian Light, 等线, 等线 Light'],
       [
         1.671,
@@ -120,10 +129,8 @@ function spacingOf(paragraph: Paragraph, pitch: number, width: number): Attribut
   const { snapsToGrid = true, line = SINGLE, lineRule = 'auto', after = 0 } = formatting;
   if (!snapsToGrid || lineRule === 'exact' || !(line > 0)) return undefined;
   const natural = usualHeight(widths, width) ?? heightOf({ ...formatting, ...mark }, false);
-  const height =
-    lineRule === 'auto'
-      ? Math.max((line / SINGLE) * pitch, onGrid(natural, pitch))
-      : onGrid(Math.max(line / TWIPS, natural), pitch);
+  const required = lineRule === 'auto' ? (line / SINGLE) * pitch : line / TWIPS;
+  const height = Math.max(required, onGrid(natural, pitch));
   const attributes = { 'w:line': String(Math.round(height * TWIPS)), 'w:lineRule': 'atLeast' };
   // Below a picture, the rest of the grid's line may extend past the end of the page, so it is not part of the line.
   const rest = inLines(pictures, width)
