@@ -1,11 +1,13 @@
 import { readParts, withParts } from '../detect/archive.ts';
+import { labelEdits } from './labels.ts';
 import { lineGridEdits } from './line-grid.ts';
-import { applyEdits, isOn, readMarkup } from './markup.ts';
+import { applyEdits, type Edit, isOn, readMarkup } from './markup.ts';
 import { readStyles } from './styles.ts';
 
 // Some editors number all parts, such as `word/document2.xml`.
 const DOCUMENT = /^word\/document\d*\.xml$/;
 const STYLES = /^word\/styles\d*\.xml$/;
+const NUMBERING = /^word\/numbering\d*\.xml$/;
 const SETTINGS = /^word\/settings\d*\.xml$/;
 const THEME = /^word\/theme\/theme\d*\.xml$/;
 /** Parts that may contain tables. */
@@ -17,16 +19,26 @@ const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
  * @throws Error if a part is not well-formed or too long.
  */
 export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined> {
-  const [name, document] = await readFirst(bytes, DOCUMENT);
-  if (!/<w:docGrid\b[^<>]*\bw:type\s*=\s*["']lines["']/.test(document)) return undefined;
+  const changed = new Map<string, string>();
+  const change = (name: string, text: string, edits: readonly Edit[]) => {
+    if (edits.length > 0) changed.set(name, applyEdits(text, edits));
+  };
+  const [documentName, document] = await readFirst(bytes, DOCUMENT);
+  if (/<w:docGrid\b[^<>]*\bw:type\s*=\s*["']lines["']/.test(document))
+    change(documentName, document, await readGridEdits(bytes, document));
+  const [numberingName, numbering] = await readFirst(bytes, NUMBERING);
+  if (numbering !== '') change(numberingName, numbering, labelEdits(numbering));
+  return changed.size > 0 ? withParts(bytes, changed) : undefined;
+}
+
+async function readGridEdits(bytes: Buffer, document: string): Promise<Edit[]> {
   const [[, styles], [, theme], [, settings]] = [
     await readFirst(bytes, STYLES),
     await readFirst(bytes, THEME),
     await readFirst(bytes, SETTINGS),
   ];
   const { language, snapsInTables } = readSettings(settings);
-  const edits = lineGridEdits(document, readStyles(styles || '<w:styles/>', theme, language), snapsInTables);
-  return withParts(bytes, new Map([[name, applyEdits(document, edits)]]));
+  return lineGridEdits(document, readStyles(styles || '<w:styles/>', theme, language), snapsInTables);
 }
 
 /** Reads the first part with a matching name. Its text is empty if there is none. */

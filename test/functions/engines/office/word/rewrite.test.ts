@@ -27,6 +27,17 @@ it('changes only the text of a document', async () => {
   expect(await withWordLayout(laidOut!)).toBeUndefined();
 });
 
+it('changes the labels of lists in a document without a grid', async () => {
+  const content =
+    '<w:numbering><w:lvl><w:rPr><w:rFonts w:ascii="Courier New"/></w:rPr></w:lvl></w:numbering>';
+  const source = makeDocx({ body: '<w:p/>', more: [{ name: 'word/numbering.xml', content }] });
+
+  const laidOut = await withWordLayout(source);
+
+  const [before, after] = [await partsOf(source), await partsOf(laidOut!)];
+  expect(after).toEqual({ ...before, 'word/numbering.xml': content.replace('New', 'New Label') });
+});
+
 it.each([
   ['in the code page of an old archive', 'word/media/图片.png'],
   ['of a folder', 'word/media/'],
