@@ -5,6 +5,7 @@ import type { BuildOptions } from '../build/product.ts';
 import { unpackPackages } from '../debian/apt.ts';
 import { SANDBOX_SOURCES } from '../sandbox/build.ts';
 import { arrange } from './arrange.ts';
+import { addHyphenation } from './hyphenation.ts';
 import { PINS } from './pins.ts';
 
 const HERE = import.meta.dirname;
@@ -19,13 +20,14 @@ export async function build(options: BuildOptions): Promise<void> {
     const { directory, unpacked, libraries, headers, unpacking } = build;
     const packages = await unpackPackages({
       ...unpacking,
-      packages: PINS.packages,
+      packages: [...PINS.packages, ...PINS.hyphenation.split(' ').map((language) => `hyphen-${language}`)],
       suite: PINS.suite,
       keep: (name) => !PINS.unwanted.test(name),
       into: unpacked,
     });
     options.progress('Arranging LibreOffice');
     await arrange(unpacked, directory);
+    await addHyphenation(unpacked, directory);
     await copyFile(join(libraries, READER), join(directory, 'lib', READER));
     options.progress('Compiling the LibreOffice host');
     await unpackHeaders({ ...unpacking, into: headers });

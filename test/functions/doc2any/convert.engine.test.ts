@@ -82,6 +82,33 @@ describe('a Word document', () => {
     expect(styles).toContain('style:layout-grid-mode="line"');
   });
 
+  it.each([
+    ['de-DE', 'Donaudampfschifffahrt '],
+    ['en-US', 'characteristically internationalization '],
+    ['ru-RU', 'достопримечательность электрификация '],
+  ])('divides words at the ends of lines if its settings say so: %s', async (language, word) => {
+    const text = (settings: string) =>
+      makeDocx({
+        body: `<w:p><w:r><w:rPr><w:lang w:val="${language}"/></w:rPr><w:t>${word.repeat(200)}</w:t></w:r></w:p>`,
+        relationships:
+          '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/settings" Target="settings.xml"/>',
+        more: [
+          {
+            name: 'word/settings.xml',
+            content: `<w:settings xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">${settings}</w:settings>`,
+          },
+        ],
+      });
+    const dividedIn = async (source: Buffer) => {
+      const [page] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
+      // PDFium's sign for the end of a part of a word.
+      return page!.text.split('\ufffe').length - 1;
+    };
+
+    expect(await dividedIn(text('<w:autoHyphenation/>'))).toBeGreaterThan(10);
+    expect(await dividedIn(text(''))).toBe(0);
+  });
+
   it('has lines that are higher for bullets in Symbol, but not for those in Courier New', async () => {
     const words = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
     const item =
