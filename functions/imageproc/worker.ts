@@ -7,13 +7,13 @@ import { checkImageSize } from '../shared/formats.ts';
 import type { Size } from '../shared/options/geometry.ts';
 import { encode, encodePipeline } from './encode/encode.ts';
 import { densityOf, extrasOf, keepsProfile, matteOf } from './encode/options.ts';
-import { encodePng } from './encode/png-file.ts';
+import { encodePng, keepExtras } from './encode/png-file.ts';
 import { isOpaque } from './encode/reduce.ts';
 import { applyOperation, isResize, resizePipeline } from './operators/sharp.ts';
 import { toColor } from './options/color.ts';
 import type { Operation } from './options/steps.ts';
 import { type Pixels, render, withoutAlpha } from './pixels.ts';
-import type { Frames, ImageprocRequest, ImageprocResult, SharpFormat } from './request.ts';
+import type { Frames, ImageprocRequest, ImageprocResult, SharpFormat, Written } from './request.ts';
 import { type Frame, readSource, type Source } from './source/decode.ts';
 import { Foreign } from './source/foreign.ts';
 import { checkSourcePixels, damaged } from './source/limits.ts';
@@ -47,11 +47,15 @@ async function convert(request: ImageprocRequest): Promise<ImageprocResult> {
     options: { ...reading.options, frame: options.frame },
   });
   try {
-    if (others.length > 0) return await editFrames(readEach(paths, reading), source, request);
-    if (isSequence(source, request)) return await convertSequence(source, request);
-    return await convertFrame(source, await source.frame(options.frame ?? 0), request);
+    return { ...(await convertSource()), kind: source.kind };
   } catch (thrown) {
     return source.failed(thrown);
+  }
+
+  async function convertSource(): Promise<Written | Frames> {
+    if (others.length > 0) return editFrames(readEach(paths, reading), source, request);
+    if (isSequence(source, request)) return convertSequence(source, request);
+    return convertFrame(source, await source.frame(options.frame ?? 0), request);
   }
 }
 
@@ -78,7 +82,7 @@ function isSequence({ kind, frames }: Source, { options, allFrames, limits }: Im
   throw new ConversionError('SOURCE_TOO_LARGE', message);
 }
 
-async function convertSequence(source: Source, request: ImageprocRequest): Promise<ImageprocResult> {
+async function convertSequence(source: Source, request: ImageprocRequest): Promise<Written | Frames> {
   const { operations, output, limits, options } = request;
   const { metadata, frames, kind } = source;
   if (kind === 'tiff') return editFrames(pagesOf(source), source, request);
@@ -99,8 +103,10 @@ async function convertSequence(source: Source, request: ImageprocRequest): Promi
     const roll = first
       ? resizePipeline(source.all(), size, first.value[1]!, checkSize).pipeline
       : source.all();
-    const encoding = { options, density: undefined, extras: extrasOf(request, source), animation };
-    writeFileSync(output.path, await encodePipeline(roll, output.format, encoding).catch(damaged));
+    const extras = extrasOf(request, source);
+    const encoding = { options, density: undefined, extras, animation };
+    const kept = extras ? keepExtras(roll, extras) : roll;
+    writeFileSync(output.path, await encodePipeline(kept, output.format, encoding).catch(damaged));
     return { written: true };
   }
   return { ...(await editFrames(framesOf(source), source, request)), animation };
@@ -154,7 +160,7 @@ async function convertFrame(
   source: Source,
   frame: Frame,
   request: ImageprocRequest,
-): Promise<ImageprocResult> {
+): Promise<Written | Frames> {
   const { limits, options, operations, output } = request;
   const [first, ...rest] = operations;
   // A resize as the first operator is done while decoding, so that a JPEG can be decoded at a smaller size.
