@@ -58,6 +58,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
 
     let image: Frames = { frames: [relative(directory, source.path)] };
     let isWritten = false;
+    let sourceKind: string | undefined;
     for (const [index, part] of parts.entries()) {
       const isLast = index === parts.length - 1;
       const prefix = `part-${index}-`;
@@ -90,10 +91,11 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       };
       const result = await runSharp(request, conversion, warnings);
       isWritten = 'written' in result;
+      sourceKind ??= result.kind;
       if (!('written' in result)) image = { ...image, ...result };
     }
     if (!isWritten) await write(image, format, output, conversion);
-    return { outputs: [{ path: join(directory, output) }], warnings: [...warnings] };
+    return { outputs: [{ path: join(directory, output) }], sourceKind, warnings: [...warnings] };
   }
 
   /** Writes several frames as one file. After sharp has edited them, only ImageMagick can do that. */

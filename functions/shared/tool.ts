@@ -176,7 +176,7 @@ export interface Converted {
   /** Number of pages in the source document, for `X-Page-Count`. */
   readonly pageCount?: number;
   /** Kind of the source, for options that affect only some kinds; see `Scope.inputs`. */
-  readonly sourceKind?: string;
+  readonly sourceKind?: string | undefined;
   /**
    * Sentences in ASCII about missing parts of the outputs, for `X-Warnings`. Complete once all outputs are yielded.
    */
