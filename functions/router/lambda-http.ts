@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { SiteReply } from '../site/site.ts';
-import type { HttpRequest } from './http.ts';
+import { type HttpRequest, takesBody } from './http.ts';
 import type { HttpReply } from './reply.ts';
 
 /** Global of the Lambda runtime for functions that stream their response. */
@@ -64,7 +64,7 @@ export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
     query,
     unordered: query.length,
     header,
-    ...(body && { body: Readable.from([content], { objectMode: false }) }),
+    ...(body && takesBody(event.httpMethod) && { body: Readable.from([content], { objectMode: false }) }),
     ip: event.requestContext.identity?.sourceIp,
   };
 }

@@ -39,6 +39,17 @@ it('keeps the order of names and every value of a repeated one', () => {
   ]);
 });
 
+it.each([
+  ['GET', undefined],
+  ['HEAD', undefined],
+  ['POST', '{}'],
+  ['PUT', '{}'],
+])('reads the body only of requests that take one: %s', async (httpMethod, expected) => {
+  const { body } = readEvent(event({ httpMethod, body: '{}' }));
+
+  expect(body && (await text(body))).toBe(expected);
+});
+
 it('finds the loop header in any case', () => {
   expect(readEvent(event({ multiValueHeaders: { 'cdn-LOOP': ['docmill'] } })).header('cdn-loop')).toBe(
     'docmill',
