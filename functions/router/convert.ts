@@ -49,14 +49,15 @@ export async function convert(
     const request = await uploads.open(accepted);
     progress = { request };
     const identity = JSON.stringify([account, { ...request, tool: request.tool.name }]);
-    const joined = await coalesce(identity, signal, async (shared) => ({
-      ...(await convertCached({ accepted, account }, dependencies, (validate) =>
+    let isShared = true;
+    const joined = await coalesce(identity, signal, async (shared) => {
+      isShared = false;
+      const converted = await convertCached({ accepted, account }, dependencies, (validate) =>
         invokeTool(request, { account, trace, ...(validate && { validate }) }, dependencies, shared),
-      )),
-      requestId: trace.requestId,
-    }));
+      );
+      return { ...converted, requestId: trace.requestId };
+    });
     const { result, cache, created, requestId } = joined;
-    const isShared = requestId !== trace.requestId;
     progress = { request, result, ...(isShared && { sharedWith: requestId }), ...(cache && { cache }) };
     if (!result.ok) throw failedConversion(result.error, request);
     const output = await present.output(request, result, { storage: dependencies.storage, signal });
