@@ -191,7 +191,7 @@ describe('the stack', () => {
       },
       BucketEncryption: Match.anyValue(),
       LifecycleConfiguration: {
-        Rules: [undefined, 'uploads/', 'cache/'].map((Prefix) =>
+        Rules: [undefined, 'demo/', 'uploads/', 'cache/'].map((Prefix) =>
           Match.objectLike({ ExpirationInDays: 1, Status: 'Enabled', ...(Prefix && { Prefix }) }),
         ),
       },
