@@ -24,7 +24,7 @@ export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region RE
   audit                     lists the actions of operators
   revoke ID                 deletes a key
   limits ID [--per-minute N] [--per-month N] [--concurrent N]
-                            sets limits; 0 refuses every call, and 'default' instead of N removes a limit
+                            sets the limits of the key's account; 0 refuses every call, and 'default' instead of N removes a limit
   usage [ID] [--month 2026-11] [--csv]
                             shows usage of the key's account, or of all accounts
 

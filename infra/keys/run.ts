@@ -8,6 +8,7 @@ import {
   type NewKey,
   type RateLimits,
   rotateKey,
+  setLimits,
 } from '../../functions/platform/keys/keys.ts';
 import type { Records } from '../../functions/platform/records/records.ts';
 import {
@@ -79,15 +80,8 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     case 'show':
       return printKey(await keys.get(command.id));
     case 'rotate': {
-      const { expires = Number.POSITIVE_INFINITY, account } = (await keys.get(command.id)) ?? {};
-      // The new key will expire when the old one does.
-      if (expires <= Date.now()) {
-        throw new Error(
-          `The key ${command.id} expired on ${new Date(expires).toISOString()}. Create a new one with --account ${account}.`,
-        );
-      }
       const created = await rotateKey(keys, command.id, command.overlap);
-      if (!created) throw new Error(`There is no key ${command.id}.`);
+      if (!created) throw new Error(`There is no valid key ${command.id}. Create a new one.`);
       return printNew(created);
     }
     case 'audit': {
@@ -115,9 +109,8 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     }
     case 'limits': {
       const record = await keys.get(command.id);
-      return printKey(
-        record && (await keys.update(command.id, { limits: changeLimits(record.limits, command.limits) })),
-      );
+      if (record) await setLimits(keys, record.account, changeLimits(record.limits, command.limits));
+      return printKey(await keys.get(command.id));
     }
     case 'usage':
       return printUsage(command, stores);
