@@ -50,6 +50,11 @@ export interface Uploads {
   remove(upload: Pick<Upload, 'objectKey' | 'account'>): Promise<void>;
 }
 
+/** Returns the error for a form that the service did not issue, or whose time is over. */
+export function invalidForm(): ConversionError {
+  return new ConversionError('BAD_PARAMETER', 'The form of this upload is not valid or has expired.');
+}
+
 /** Returns the error for an `infile` whose upload does not exist. */
 export function uploadGone(): ConversionError {
   return new ConversionError('SOURCE_STATUS', 'The upload does not exist or has expired.');
