@@ -1,9 +1,9 @@
-import type { WorkerObserver } from '../engines/worker/observer.ts';
 import type { Egress } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
 import type { Format } from './formats.ts';
 import type { Options, ValuesOf } from './options/option.ts';
 import type { SandboxMode } from './settings/sandbox.ts';
+import type { WorkerObserver } from './worker-observer.ts';
 
 /** Memory and layers of a tool's Lambda function. */
 export interface Sizing {

@@ -6,7 +6,6 @@ import {
   type KeyRecord,
   type Keys,
   type NewKey,
-  type RateLimits,
   rotateKey,
   setLimits,
 } from '../../functions/platform/keys/keys.ts';
@@ -21,6 +20,7 @@ import type { Usage } from '../../functions/platform/usage/usage.ts';
 import { LINK_PARAMETERS, signQuery } from '../../functions/router/admission/signature.ts';
 import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
+import type { RateLimits } from '../../functions/shared/rate-limits.ts';
 import { LOCAL_OPERATOR, Members } from '../../functions/site/accounts/members.ts';
 import * as tools from '../../functions/tools.ts';
 import type { Command, LimitChanges } from './command.ts';

@@ -1,12 +1,4 @@
-/** Limits of an account. If one is absent, the deployment's default applies. */
-export interface RateLimits {
-  /** Maximum calls per minute. */
-  readonly perMinute?: number;
-  /** Maximum conversions per calendar month (UTC). */
-  readonly perMonth?: number;
-  /** Maximum concurrent calls. */
-  readonly concurrent?: number;
-}
+import type { RateLimits } from '../../shared/rate-limits.ts';
 
 /** Everything stored about an API key, except its hash. */
 export interface KeyRecord {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Account, AccountTable } from '../../platform/accounts/accounts.ts';
 import type { AuditLog } from '../../platform/audit/audit.ts';
-import { type KeyRecord, type Keys, type RateLimits, setLimits } from '../../platform/keys/keys.ts';
+import { type KeyRecord, type Keys, setLimits } from '../../platform/keys/keys.ts';
 import type { SendMail } from '../../platform/mail/smtp.ts';
 import type { Failures } from '../../platform/usage/failures.ts';
 import type { PriceRows } from '../../platform/usage/report.ts';
@@ -9,6 +9,7 @@ import type { Usage, UsageRow } from '../../platform/usage/usage.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { monthOf } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
+import type { RateLimits } from '../../shared/rate-limits.ts';
 import { type Member, type Members, readEmail } from '../accounts/members.ts';
 import type { AccountReply, Action } from '../accounts/reply.ts';
 import { html } from '../html.ts';
