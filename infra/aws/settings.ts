@@ -201,8 +201,6 @@ export function checkRegion({ tenantIsolation }: Settings, region: string | unde
 /** File in which operators keep their settings. It is not tracked by git. */
 const SETTINGS_FILE = join(import.meta.dirname, 'settings.json');
 
-export const DEFAULT_SETTINGS: Settings = schema.parse({});
-
 /**
  * Checks settings. Members of `stages[stage]` override members of the same name.
  * @throws Error with one sentence for each mistake.
