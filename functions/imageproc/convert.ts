@@ -72,7 +72,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
           .catch(rethrow(editError));
         isWritten = isLast;
         if (!isLast) {
-          const frames = await framesOf(prefix, conversion);
+          const frames = await writtenFrames(prefix, conversion);
           const animation = image.animation && { ...image.animation, delay: frames.map(delayOf) };
           image = { ...image, isBilevel: false, frames, animation };
         }
@@ -154,7 +154,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       .run(args, { inputs: [path!], outputs: '.' }, conversion)
       .catch(asMagickError);
     const failed = outcome instanceof MagickError ? outcome : undefined;
-    const frames = await framesOf(decoded, conversion);
+    const frames = await writtenFrames(decoded, conversion);
     // ImageMagick has written as much of a damaged file as it could read.
     if (frames.length > 0) {
       if (failed || (isDamaged && 'isDamaged' in outcome && outcome.isDamaged)) warnings.add(DAMAGED);
@@ -176,7 +176,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       () => false,
     );
     conversion.signal.throwIfAborted();
-    const count = (await framesOf('count-', conversion)).length;
+    const count = (await writtenFrames('count-', conversion)).length;
     return isComplete ? count : 0;
   }
 
@@ -252,7 +252,7 @@ function asMagickError(thrown: unknown): MagickError {
 }
 
 /** Returns the frames that ImageMagick has written, in order. They are numbered as in their source. */
-async function framesOf(prefix: string, { directory }: ImageConversion): Promise<string[]> {
+async function writtenFrames(prefix: string, { directory }: ImageConversion): Promise<string[]> {
   const frames = (await readdir(directory)).filter((name) => name.startsWith(prefix));
   const numberOf = (name: string) => Number.parseInt(name.slice(prefix.length), 10);
   return frames.sort((one, other) => numberOf(one) - numberOf(other));

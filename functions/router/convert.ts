@@ -28,8 +28,8 @@ export async function convert(
 ): Promise<CallResult> {
   const { tools, coalesce, limits, log, afterReply = beforeReply } = dependencies;
   const { id: keyId, account } = key;
-  const longest = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
-  const admission = await admit({ key, longest }, dependencies);
+  const maxDuration = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
+  const admission = await admit({ key, maxDuration }, dependencies);
   if (!admission.admitted) return notAdmitted(admission, key, present);
 
   const uploads = new CallUploads(account, dependencies, signal);

@@ -30,7 +30,7 @@ export function streamReply(
 ): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
     const signal = AbortSignal.timeout(time);
-    const { status, headers, body, content } = await respond(readEvent(event), signal);
+    const { status, headers, body, content } = await respond(readProxyEvent(event), signal);
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
     if (content) {
       await pipeline(content, response, { signal });
@@ -45,7 +45,7 @@ export function streamReply(
 }
 
 /** Reads a proxy event. The gateway has decoded the query and groups its values by name. */
-export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
+export function readProxyEvent(event: APIGatewayProxyEvent): HttpRequest {
   const query = Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(([name, values]) =>
     (values ?? []).map((value) => ({ name, value })),
   );

@@ -1,5 +1,5 @@
-import { containsApiKey } from '../platform/keys/api-key.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { containsApiKey } from '../shared/find-api-keys.ts';
 import type { Format } from '../shared/formats.ts';
 import { readArgs } from '../shared/options/args.ts';
 import { checkFormat, readSource, readSourceUrl } from '../shared/options/common.ts';

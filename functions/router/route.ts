@@ -145,7 +145,7 @@ async function prepareUpload(
   key: KeyRecord,
   dependencies: Dependencies,
 ): Promise<CallResult> {
-  const admission = await admit({ key, longest: 0 }, dependencies);
+  const admission = await admit({ key, maxDuration: 0 }, dependencies);
   if (!admission.admitted) return notAdmitted(admission, key, present);
   const { id: keyId, account } = key;
   const { reply, code } = await issueForm({ query: http.query, body }, key, dependencies).then(

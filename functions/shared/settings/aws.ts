@@ -5,7 +5,7 @@
 export const TIMEOUTS = {
   gateway: 300_000,
   router: 290_000,
-  /** The router's wait for a tool. */
+  /** Time that a tool has to respond to the router. */
   wait: 280_000,
   tool: 270_000,
 } as const;
