@@ -38,6 +38,14 @@ it('imports neither the router nor a tool in what they share', () => {
   expect(upward).toEqual([]);
 });
 
+it('imports only shared code in shared, except where it runs a conversion or a worker', () => {
+  const shared = /^functions\/shared\//;
+  const running = /^functions\/shared\/(conversion|source\/decode)\//;
+  const upward = importsThat((file, path) => shared.test(file) && !running.test(file) && !shared.test(path));
+
+  expect(upward).toEqual([]);
+});
+
 it('imports what is specific to a deployment only where the deployment is composed', () => {
   const specific = /^functions\/platform\/(local|aws)\//;
   const composed =

@@ -57,8 +57,8 @@ export async function compareGenerated(session: Session): Promise<void> {
 }
 
 /**
- * Moves or stretches those that followed the window's bottom edge by `distance` CSS pixels, when the window grew by
- * `probe`.
+ * Moves or stretches the pseudo-elements that followed the window's bottom edge by `distance` CSS pixels. `probe` is
+ * the height that was added to the window.
  */
 export async function extendGenerated(session: Session, distance: number, probe: number): Promise<void> {
   await addStyleSheet(session, String(await evaluate(session, RULES, distance, probe)));

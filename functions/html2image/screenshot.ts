@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Work } from '../engines/chromium/browser/serve.ts';
+import type { PageWork } from '../engines/chromium/browser/serve.ts';
 import { deviceNamed } from '../engines/chromium/devices.ts';
 import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
 import { visit } from '../engines/chromium/page/load.ts';
@@ -18,7 +18,7 @@ const FARTHEST = 100_000_000;
 const TALLEST_WINDOW = 8192;
 
 /** Visits a page and takes a screenshot of it. */
-export const takeScreenshot: Work<Html2imageOptions> = async (session, request, { folder, tell }) => {
+export const takeScreenshot: PageWork<Html2imageOptions> = async (session, request, { folder, tell }) => {
   const { options, format, limits } = request;
   const screen = options.device === undefined ? undefined : deviceNamed(options.device)?.viewport;
   const height = options.height ?? screen?.height ?? WINDOW_HEIGHT;

@@ -9,6 +9,7 @@ import {
   length,
   lengthRule,
   number,
+  type Option,
   option,
   pageList,
   parseLength,
@@ -50,6 +51,12 @@ const words = (name: string, place: string) =>
 
 const line = (name: string, off: string, place: string) =>
   flag(name, { off, description: `Draw a line ${place}` });
+
+/** Has no default, so that `--no-header-line` overrides `--default-header`. */
+const headerLine: Option<boolean | undefined> = {
+  ...line('--header-line', '--no-header-line', 'below the header'),
+  default: undefined,
+};
 
 const fontName = (name: string, texts: readonly string[], what: string) =>
   text(name, { max: 100, default: 'Arial', with: texts, description: `Print ${what} in this font` });
@@ -198,7 +205,7 @@ const documentOptions = {
     headerLeft: words('--header-left', 'at the top left'),
     headerCenter: words('--header-center', 'at the top center'),
     headerRight: words('--header-right', 'at the top right'),
-    headerLine: line('--header-line', '--no-header-line', 'below the header'),
+    headerLine,
     headerFontName: fontName('--header-font-name', HEADER, 'header texts'),
     headerFontSize: fontSize('--header-font-size', HEADER, 'header texts'),
     headerSpacing: spacing('--header-spacing', [...HEADER, 'headerLine'], 'header and content'),

@@ -1,5 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
-import { countPages, integers } from '../shared/options/page-selection.ts';
+import { integers, pagesText } from '../shared/options/page-selection.ts';
 import type { Html2pdfOptions } from './options.ts';
 
 /**
@@ -22,7 +22,7 @@ export function chromiumRanges(
     .filter(({ first, last }) => first <= last);
   if (existing.length === 0) {
     const parameter = pageRanges ? '--page-ranges' : '-f';
-    const message = `Parameter '${parameter}' selects only pages that do not exist. The document has ${countPages(pageCount)}.`;
+    const message = `Parameter '${parameter}' selects only pages that do not exist. The document has ${pagesText(pageCount)}.`;
     throw new ConversionError('PAGE_RANGE', message, { parameter });
   }
   return existing.map(({ first, last }) => `${first}-${last}`).join(',');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Protocol } from 'puppeteer-core';
-import type { Work } from '../engines/chromium/browser/serve.ts';
+import type { PageWork } from '../engines/chromium/browser/serve.ts';
 import { readOutput } from '../engines/chromium/output.ts';
 import { CONTENT_HEIGHT } from '../engines/chromium/page/content/height.ts';
 import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
@@ -49,7 +49,7 @@ const UNBROKEN =
   '*, ::before, ::after { break-before: auto !important; break-after: auto !important; page: auto !important }';
 
 /** Visits a page and prints it. */
-export const printPage: Work<Html2pdfOptions> = async (session, request, { folder, tell }) => {
+export const printPage: PageWork<Html2pdfOptions> = async (session, request, { folder, tell }) => {
   const { texts, limits } = request;
   const options = withDefaultHeader(request.options);
   const header = runningTextOf('header', options, texts);

@@ -31,8 +31,9 @@ const HEADER_MARGIN = 20;
 /** Replaces `--default-header` by the options that it stands for in wkhtmltopdf. Other options override them. */
 export function withDefaultHeader(options: Html2pdfOptions): Html2pdfOptions {
   if (!options.defaultHeader) return options;
-  const { headerLeft = '[webpage]', headerRight = '[page]/[topage]', marginTop = HEADER_MARGIN } = options;
-  return { ...options, headerLeft, headerRight, marginTop, headerLine: true };
+  const { headerLeft = '[webpage]', headerRight = '[page]/[topage]' } = options;
+  const { headerLine = true, marginTop = HEADER_MARGIN } = options;
+  return { ...options, headerLeft, headerRight, headerLine, marginTop };
 }
 
 /** Returns the header or the footer, or `undefined` if the options ask for none. */
@@ -41,7 +42,7 @@ export function runningTextOf(edge: Edge, options: Html2pdfOptions, texts: Texts
   const center = options[`${edge}Center`] ?? '';
   const right = options[`${edge}Right`] ?? '';
   const html = texts[`${edge}Html`];
-  const line = options[`${edge}Line`];
+  const line = options[`${edge}Line`] ?? false;
   if (html === undefined && !line && !left && !center && !right) return undefined;
   return {
     html,

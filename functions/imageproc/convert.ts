@@ -58,6 +58,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
 
     let image: Frames = { frames: [relative(directory, source.path)] };
     let isWritten = false;
+    let sourceKind: string | undefined;
     for (const [index, part] of parts.entries()) {
       const isLast = index === parts.length - 1;
       const prefix = `part-${index}-`;
@@ -71,7 +72,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
           .catch(rethrow(editError));
         isWritten = isLast;
         if (!isLast) {
-          const frames = await framesOf(prefix, conversion);
+          const frames = await writtenFrames(prefix, conversion);
           const animation = image.animation && { ...image.animation, delay: frames.map(delayOf) };
           image = { ...image, isBilevel: false, frames, animation };
         }
@@ -90,10 +91,11 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       };
       const result = await runSharp(request, conversion, warnings);
       isWritten = 'written' in result;
+      sourceKind ??= result.kind;
       if (!('written' in result)) image = { ...image, ...result };
     }
     if (!isWritten) await write(image, format, output, conversion);
-    return { outputs: [{ path: join(directory, output) }], warnings: [...warnings] };
+    return { outputs: [{ path: join(directory, output) }], sourceKind, warnings: [...warnings] };
   }
 
   /** Writes several frames as one file. After sharp has edited them, only ImageMagick can do that. */
@@ -152,7 +154,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       .run(args, { inputs: [path!], outputs: '.' }, conversion)
       .catch(asMagickError);
     const failed = outcome instanceof MagickError ? outcome : undefined;
-    const frames = await framesOf(decoded, conversion);
+    const frames = await writtenFrames(decoded, conversion);
     // ImageMagick has written as much of a damaged file as it could read.
     if (frames.length > 0) {
       if (failed || (isDamaged && 'isDamaged' in outcome && outcome.isDamaged)) warnings.add(DAMAGED);
@@ -174,7 +176,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       () => false,
     );
     conversion.signal.throwIfAborted();
-    const count = (await framesOf('count-', conversion)).length;
+    const count = (await writtenFrames('count-', conversion)).length;
     return isComplete ? count : 0;
   }
 
@@ -250,7 +252,7 @@ function asMagickError(thrown: unknown): MagickError {
 }
 
 /** Returns the frames that ImageMagick has written, in order. They are numbered as in their source. */
-async function framesOf(prefix: string, { directory }: ImageConversion): Promise<string[]> {
+async function writtenFrames(prefix: string, { directory }: ImageConversion): Promise<string[]> {
   const frames = (await readdir(directory)).filter((name) => name.startsWith(prefix));
   const numberOf = (name: string) => Number.parseInt(name.slice(prefix.length), 10);
   return frames.sort((one, other) => numberOf(one) - numberOf(other));

@@ -1,6 +1,7 @@
 import type { ConversionLimits, OptionsOf } from '../shared/tool.ts';
 import type { Resolution } from './options/resolution.ts';
 import type { Operation } from './options/steps.ts';
+import type { ImageKind } from './source/detect.ts';
 import type { Decoding } from './source/foreign.ts';
 import type { imageproc } from './tool.ts';
 
@@ -25,7 +26,13 @@ export interface ImageprocRequest {
 }
 
 /** Either the worker wrote the result, or it wrote frames, or ImageMagick must decode the source first. */
-export type ImageprocResult = { readonly written: true } | Frames | { readonly foreign: Decoding };
+export type ImageprocResult =
+  | ((Written | Frames) & { readonly kind: ImageKind })
+  | { readonly foreign: Decoding };
+
+export interface Written {
+  readonly written: true;
+}
 
 export interface Frames {
   readonly frames: readonly string[];

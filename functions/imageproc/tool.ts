@@ -13,6 +13,9 @@ const MAX_IMAGES = 10;
 /** Formats that can contain profiles, EXIF or XMP. */
 const WITH_METADATA = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
 
+/** Formats that can contain a resolution. */
+const WITH_RESOLUTION = ['jpg', 'png', 'tiff'] as const satisfies readonly Format[];
+
 const imageprocOptions = {
   steps: sequence(STEPS, { description: 'Apply operators from left to right', settings: SETTING_NAMES }),
   ...category('Source', {
@@ -41,7 +44,10 @@ const imageprocOptions = {
     type: choice(
       '-type',
       ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
-      { description: 'Write this type of pixels. By default, the smallest type that loses nothing' },
+      {
+        outputs: ['jpg', 'png', 'webp', 'gif', 'tiff'],
+        description: 'Write this type of pixels. By default, the smallest type that loses nothing',
+      },
     ),
     depth: integer('-depth', {
       min: 1,
@@ -65,10 +71,13 @@ const imageprocOptions = {
   }),
   ...category('Metadata', {
     density: resolution('-density', {
+      outputs: WITH_RESOLUTION,
+      anyOutputFrom: ['svg'],
       description:
         'Store this resolution in the result. An SVG source is also scaled: 96 is its original size',
     }),
     units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
+      outputs: WITH_RESOLUTION,
       description: 'Use this unit for `-density`, by default PixelsPerInch. Undefined removes the resolution',
     }),
     strip: flag('-strip', {
@@ -99,8 +108,8 @@ export const imageproc = defineTool({
   refused: REFUSED,
   sizing: { memory: 1769, layers: ['sandbox', 'image', 'imagemagick', 'fonts'] },
   *validate({ steps }, format) {
-    const cmyk = steps.some((step) => step.operator === '-colorspace' && step.value[1] === 'CMYK');
-    if (cmyk && format !== undefined && format !== 'jpg' && format !== 'tiff') {
+    const colorspace = steps.findLast(({ operator }) => operator === '-colorspace')?.value[1];
+    if (colorspace === 'CMYK' && format !== undefined && format !== 'jpg' && format !== 'tiff') {
       const message = `Parameter '-colorspace' must not be CMYK for ${format} output. Only jpg and tiff support it.`;
       yield new ConversionError('BAD_PARAMETER', message, { parameter: '-colorspace' });
     }

@@ -6,15 +6,15 @@ import { ConversionError } from '../shared/errors.ts';
 import { checkImageSize } from '../shared/formats.ts';
 import type { Size } from '../shared/options/geometry.ts';
 import { encode, encodePipeline } from './encode/encode.ts';
-import { densityOf, extrasOf, keepsProfile, matteOf } from './encode/options.ts';
-import { encodePng } from './encode/png-file.ts';
+import { extrasOf, keepsProfile, matteOf, resultDensity } from './encode/options.ts';
+import { encodePng, keepExtras } from './encode/png-file.ts';
 import { isOpaque } from './encode/reduce.ts';
 import { applyOperation, isResize, resizePipeline } from './operators/sharp.ts';
 import { toColor } from './options/color.ts';
 import type { Operation } from './options/steps.ts';
 import { type Pixels, render, withoutAlpha } from './pixels.ts';
-import type { Frames, ImageprocRequest, ImageprocResult, SharpFormat } from './request.ts';
-import { type Frame, readSource, type Source } from './source/decode.ts';
+import type { Frames, ImageprocRequest, ImageprocResult, SharpFormat, Written } from './request.ts';
+import { type Frame, openSource, type Source } from './source/decode.ts';
 import { Foreign } from './source/foreign.ts';
 import { checkSourcePixels, damaged } from './source/limits.ts';
 
@@ -41,23 +41,27 @@ async function convert(request: ImageprocRequest): Promise<ImageprocResult> {
   const { autoOrient, density } = options;
   const [first, ...others] = paths;
   const reading = { limits, options: { autoOrient, density, ignoreIcc: keepsProfile(options) } };
-  const source = await readSource({
+  const source = await openSource({
     ...reading,
     path: first!,
     options: { ...reading.options, frame: options.frame },
   });
   try {
-    if (others.length > 0) return await editFrames(readEach(paths, reading), source, request);
-    if (isSequence(source, request)) return await convertSequence(source, request);
-    return await convertFrame(source, await source.frame(options.frame ?? 0), request);
+    return { ...(await convertSource()), kind: source.kind };
   } catch (thrown) {
     return source.failed(thrown);
+  }
+
+  async function convertSource(): Promise<Written | Frames> {
+    if (others.length > 0) return editFrames(readEach(paths, reading), source, request);
+    if (isSequence(source, request)) return convertSequence(source, request);
+    return convertFrame(source, await source.frame(options.frame ?? 0), request);
   }
 }
 
 /** Yields the frames that an earlier part wrote. */
-async function* readEach(paths: readonly string[], reading: Omit<Parameters<typeof readSource>[0], 'path'>) {
-  for (const path of paths) yield await decode(await (await readSource({ ...reading, path })).frame(0));
+async function* readEach(paths: readonly string[], reading: Omit<Parameters<typeof openSource>[0], 'path'>) {
+  for (const path of paths) yield await decode(await (await openSource({ ...reading, path })).frame(0));
 }
 
 interface Decoded {
@@ -78,7 +82,7 @@ function isSequence({ kind, frames }: Source, { options, allFrames, limits }: Im
   throw new ConversionError('SOURCE_TOO_LARGE', message);
 }
 
-async function convertSequence(source: Source, request: ImageprocRequest): Promise<ImageprocResult> {
+async function convertSequence(source: Source, request: ImageprocRequest): Promise<Written | Frames> {
   const { operations, output, limits, options } = request;
   const { metadata, frames, kind } = source;
   if (kind === 'tiff') return editFrames(pagesOf(source), source, request);
@@ -99,11 +103,13 @@ async function convertSequence(source: Source, request: ImageprocRequest): Promi
     const roll = first
       ? resizePipeline(source.all(), size, first.value[1]!, checkSize).pipeline
       : source.all();
-    const encoding = { options, density: undefined, extras: extrasOf(request, source), animation };
-    writeFileSync(output.path, await encodePipeline(roll, output.format, encoding).catch(damaged));
+    const extras = extrasOf(request, source);
+    const encoding = { options, density: undefined, extras, animation };
+    const kept = extras ? keepExtras(roll, extras) : roll;
+    writeFileSync(output.path, await encodePipeline(kept, output.format, encoding).catch(damaged));
     return { written: true };
   }
-  return { ...(await editFrames(framesOf(source), source, request)), animation };
+  return { ...(await editFrames(decodedFrames(source), source, request)), animation };
 }
 
 async function* pagesOf(source: Source): AsyncGenerator<Decoded> {
@@ -111,7 +117,7 @@ async function* pagesOf(source: Source): AsyncGenerator<Decoded> {
 }
 
 /** Yields the frames of an animation, which are decoded together. */
-async function* framesOf(source: Source): AsyncGenerator<Decoded> {
+async function* decodedFrames(source: Source): AsyncGenerator<Decoded> {
   const { samples, width, ...roll } = await render(source.all().ensureAlpha(), 8).catch(damaged);
   const height = roll.height / source.frames;
   const length = width * height * 4;
@@ -147,14 +153,14 @@ async function editFrames(
   }
   const { bitsPerSample, space } = source.metadata;
   const isBilevel = bitsPerSample === 1 && space === 'b-w' && request.operations.length === 0;
-  return { frames, density: densityOf(options, density), isBilevel };
+  return { frames, density: resultDensity(options, density), isBilevel };
 }
 
 async function convertFrame(
   source: Source,
   frame: Frame,
   request: ImageprocRequest,
-): Promise<ImageprocResult> {
+): Promise<Written | Frames> {
   const { limits, options, operations, output } = request;
   const [first, ...rest] = operations;
   // A resize as the first operator is done while decoding, so that a JPEG can be decoded at a smaller size.
@@ -167,7 +173,7 @@ async function convertFrame(
 
   const { format, path } = output;
   const extras = extrasOf(request, source);
-  const encoding = { options, density: densityOf(options, frame.density), extras };
+  const encoding = { options, density: resultDensity(options, frame.density), extras };
   if (remaining.length === 0 && isPipelineFormat(format) && !extras) {
     checkImageSize(decoded, { format });
     const opaque =

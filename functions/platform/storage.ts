@@ -56,7 +56,7 @@ export interface StoredFile {
 /** The tool's side: stores one file under a grant and returns its object key. */
 export type Put = (grant: Grant, file: StoredFile, signal: AbortSignal) => Promise<string>;
 
-/** Returns the name of an account's folder, which does not tell the account. */
+/** Returns the name of an account's folder, which does not reveal the account. */
 export function folderOf(account: string): string {
   return createHash('sha256').update(account).digest('hex').slice(0, 32);
 }

@@ -50,14 +50,17 @@ export interface Uploads {
   remove(upload: Pick<Upload, 'objectKey' | 'account'>): Promise<void>;
 }
 
+/** Returns the error for a form that the service did not issue, or whose time is over. */
+export function invalidForm(): ConversionError {
+  return new ConversionError('BAD_PARAMETER', 'The form of this upload is not valid or has expired.');
+}
+
 /** Returns the error for an `infile` whose upload does not exist. */
 export function uploadGone(): ConversionError {
   return new ConversionError('SOURCE_STATUS', 'The upload does not exist or has expired.');
 }
 
-const ID = /^[0-9a-f]{32}\/[\p{L}\p{N} ._-]{1,100}$/u;
-
-/** Creates the ID of an upload: 128 random bits and the cleaned file name. */
+/** Creates the ID of an upload: 128 random bits and the cleaned file name. `isUploadId` recognizes it. */
 export function createUploadId(fileName: string): string {
   const cleaned = fileName
     .split(/[/\\]/)
@@ -66,11 +69,6 @@ export function createUploadId(fileName: string): string {
   // Counts whole characters, some of which occupy two places of a string.
   const name = [...cleaned].slice(-100).join('').trim();
   return `${randomBytes(16).toString('hex')}/${name.replace(/^\.+/, '') || 'source'}`;
-}
-
-/** Whether a text has the form of an upload ID. */
-export function isUploadId(text: string): boolean {
-  return ID.test(text);
 }
 
 /** Returns the object key of an upload. It contains the account, so the ID is useless to other accounts. */

@@ -37,15 +37,15 @@ export async function convertCached(
   const failed = (thrown: unknown) => log('result cache failed', { cause: describe(thrown) }, 'error');
   const identity = identityOf(account, accepted);
   const found = await resultCache.get(account, identity).catch(failed);
-  const isFresh = found && Date.now() - found.created < 1000 * seconds;
-  const kept = isFresh ? found.result : undefined;
-  const created = found?.created ?? Date.now();
-  if (kept && kept.validators === undefined) return { result: kept, cache: 'hit', created };
+  const kept = found && Date.now() - found.created < 1000 * seconds ? found : undefined;
+  if (kept && kept.result.validators === undefined)
+    return { result: kept.result, cache: 'hit', created: kept.created };
 
   const canValidate = /^https?:/.test(accepted.source);
-  const known = kept?.validators;
+  const known = kept?.result.validators;
   const result = await convert(canValidate ? { ...(known !== undefined && { known }) } : undefined);
-  if (kept && result.ok && result.unchanged) return { result: { ...result, ...kept }, cache: 'hit', created };
+  if (kept && result.ok && result.unchanged)
+    return { result: { ...result, ...kept.result }, cache: 'hit', created: kept.created };
   if (result.ok) {
     const { measured: _, ...facts } = result;
     await resultCache.put(account, identity, { created: Date.now(), result: facts }).catch(failed);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { InvocationResult, Measured } from '../platform/invoke/invoke.ts';
-import { containsApiKey } from '../platform/keys/api-key.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import type { Refund } from '../platform/limits/limits.ts';
 import { ConversionError, type ErrorCode } from '../shared/errors.ts';
+import { containsApiKey } from '../shared/find-api-keys.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { abortError, isTimeout } from '../shared/timeout.ts';
 import type { Admitted } from './admission/limit.ts';

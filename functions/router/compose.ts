@@ -21,7 +21,7 @@ import { loadSite } from '../site/load.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './dependencies.ts';
-import { createPages, type Pages } from './pages.ts';
+import { createSiteGateway, type Pages } from './pages.ts';
 
 /**
  * Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones.
@@ -76,7 +76,7 @@ export function readDependencies(): Dependencies & { readonly pages?: Pages } {
   };
   const { site, supportUrl } = environment;
   if (!site) return dependencies;
-  const open: Parameters<typeof createPages>[0]['open'] = async (keep) => {
+  const open: Parameters<typeof createSiteGateway>[0]['open'] = async (keep) => {
     const { openSite } = await loadSite();
     const { health, version } = dependencies;
     const operation = { health, version };
@@ -91,7 +91,7 @@ export function readDependencies(): Dependencies & { readonly pages?: Pages } {
       keep,
     });
   };
-  return { ...dependencies, pages: createPages({ path: SITE_PATH, origin: site.origin, open }) };
+  return { ...dependencies, pages: createSiteGateway({ path: SITE_PATH, origin: site.origin, open }) };
 }
 
 /** Adds the version of Node.js that runs this code, which is that of the managed runtime. */

@@ -28,8 +28,8 @@ export async function convert(
 ): Promise<CallResult> {
   const { tools, coalesce, limits, log, afterReply = beforeReply } = dependencies;
   const { id: keyId, account } = key;
-  const longest = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
-  const admission = await admit({ key, longest }, dependencies);
+  const maxDuration = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
+  const admission = await admit({ key, maxDuration }, dependencies);
   if (!admission.admitted) return notAdmitted(admission, key, present);
 
   const uploads = new CallUploads(account, dependencies, signal);
@@ -49,14 +49,15 @@ export async function convert(
     const request = await uploads.open(accepted);
     progress = { request };
     const identity = JSON.stringify([account, { ...request, tool: request.tool.name }]);
-    const joined = await coalesce(identity, signal, async (shared) => ({
-      ...(await convertCached({ accepted, account }, dependencies, (validate) =>
+    let isShared = true;
+    const joined = await coalesce(identity, signal, async (shared) => {
+      isShared = false;
+      const converted = await convertCached({ accepted, account }, dependencies, (validate) =>
         invokeTool(request, { account, trace, ...(validate && { validate }) }, dependencies, shared),
-      )),
-      requestId: trace.requestId,
-    }));
+      );
+      return { ...converted, requestId: trace.requestId };
+    });
     const { result, cache, created, requestId } = joined;
-    const isShared = requestId !== trace.requestId;
     progress = { request, result, ...(isShared && { sharedWith: requestId }), ...(cache && { cache }) };
     if (!result.ok) throw failedConversion(result.error, request);
     const output = await present.output(request, result, { storage: dependencies.storage, signal });

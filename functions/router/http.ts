@@ -1,6 +1,11 @@
 import type { Readable } from 'node:stream';
 import type { Parameter } from '../shared/options/option.ts';
 
+/** Whether a request with this method may have a body. Bodies of others are ignored. */
+export function takesBody(method: string | undefined): boolean {
+  return method === 'POST' || method === 'PUT';
+}
+
 /** An HTTP request, from a server or an API Gateway event. */
 export interface HttpRequest {
   readonly method: string;
@@ -14,7 +19,7 @@ export interface HttpRequest {
   readonly unordered?: number | undefined;
   /** Returns a header by its lower-case name. Repeated headers are joined by commas. */
   header(name: string): string | undefined;
-  /** Set for methods that send a body. */
+  /** Set if the request has a body and `takesBody`. */
   readonly body?: Readable | undefined;
   /** IP address of the caller. */
   readonly ip?: string | undefined;

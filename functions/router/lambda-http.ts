@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { SiteReply } from '../site/site.ts';
-import type { HttpRequest } from './http.ts';
+import { type HttpRequest, takesBody } from './http.ts';
 import type { HttpReply } from './reply.ts';
 
 /** Global of the Lambda runtime for functions that stream their response. */
@@ -30,7 +30,7 @@ export function streamReply(
 ): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
     const signal = AbortSignal.timeout(time);
-    const { status, headers, body, content } = await respond(readEvent(event), signal);
+    const { status, headers, body, content } = await respond(readProxyEvent(event), signal);
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
     if (content) {
       await pipeline(content, response, { signal });
@@ -45,7 +45,7 @@ export function streamReply(
 }
 
 /** Reads a proxy event. The gateway has decoded the query and groups its values by name. */
-export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
+export function readProxyEvent(event: APIGatewayProxyEvent): HttpRequest {
   const query = Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(([name, values]) =>
     (values ?? []).map((value) => ({ name, value })),
   );
@@ -64,7 +64,7 @@ export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
     query,
     unordered: query.length,
     header,
-    ...(body && { body: Readable.from([content], { objectMode: false }) }),
+    ...(body && takesBody(event.httpMethod) && { body: Readable.from([content], { objectMode: false }) }),
     ip: event.requestContext.identity?.sourceIp,
   };
 }

@@ -23,7 +23,7 @@ interface PageDependencies {
 }
 
 /** Serves a site from the router. */
-export function createPages({ path, origin, open }: PageDependencies): Pages {
+export function createSiteGateway({ path, origin, open }: PageDependencies): Pages {
   const tasks = new Set<Promise<void>>();
   let opened: Promise<Site> | undefined;
 

@@ -47,7 +47,7 @@ export function presentationOf(http: Asked, requestId: string): Presentation {
   if (acceptsJson(http.header('accept'))) return json(requestId);
   return {
     output: (request, result, stored) =>
-      deliver(request, result, stored, () => outputReply(request, result, stored.storage)),
+      deliverReply(request, result, stored, () => outputReply(request, result, stored.storage)),
     error: errorReply,
     key: (contact, url) => (hasKeyStatus ? unauthorizedReply(contact) : keyReply(contact, url)),
     hasKeyStatus,
@@ -63,7 +63,7 @@ function acceptsJson(accept = ''): boolean {
 }
 
 /** Sends the result itself, a redirect to it, or its URL, as `_response` says. */
-async function deliver(
+async function deliverReply(
   request: ConversionRequest,
   result: ConversionToPresent,
   { storage, signal }: Stored,
@@ -108,7 +108,7 @@ function json(requestId: string): Presentation {
   };
   return {
     output: (request, result, stored) =>
-      deliver(request, result, stored, async () => {
+      deliverReply(request, result, stored, async () => {
         const { storage } = stored;
         const { objectKeys, stored: files, pageCount, settled, sourceKind, warnings } = result;
         const expires = storage.urlLifetime === undefined ? undefined : expiryAfter(storage.urlLifetime);

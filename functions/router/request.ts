@@ -1,5 +1,5 @@
-import { containsApiKey } from '../platform/keys/api-key.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { containsApiKey } from '../shared/find-api-keys.ts';
 import type { Format } from '../shared/formats.ts';
 import { readArgs } from '../shared/options/args.ts';
 import { checkFormat, readSource, readSourceUrl } from '../shared/options/common.ts';
@@ -29,17 +29,19 @@ export interface ConversionRequest extends NamedOptions {
   readonly cache?: number;
 }
 
-const COMMON: readonly string[] = [
+/** The parameters that every tool has. */
+const COMMON = [
   'apikey',
   'app',
   'infile',
   'outfile',
   '_args',
   '_cache',
-  '_response',
   ...LINK_PARAMETERS,
-];
-const RESPONSES = ['text', 'file', 'redirect'] as const;
+  '_response',
+] as const;
+export type CommonName = (typeof COMMON)[number];
+export const RESPONSES = ['text', 'file', 'redirect'] as const;
 type Response = (typeof RESPONSES)[number];
 
 /** How a query reached the service. */
@@ -74,7 +76,7 @@ export function readRequest(
   );
   const cache = attempt(() => readCache(optional(pairs, '_cache')), '_cache');
 
-  const named = pairs.filter(({ name }) => !COMMON.includes(name));
+  const named = pairs.filter(({ name }) => !COMMON.some((common) => common === name));
   const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool), '_args');
   // Options in `_args` come after the others.
   const rest = [...named, ...(args ?? [])];
@@ -118,6 +120,12 @@ export function withWholeInfile(query: readonly Parameter[], tools: readonly Too
   return pairs.map(({ name, value }) => ({ name, value: name === 'infile' ? (url ?? value) : value }));
 }
 
+/** Returns the names of all parameters and options. */
+export function parameterNames(tools: readonly Tool[]): ReadonlySet<string> {
+  const options = tools.flatMap((tool) => Object.values(tool.options));
+  return new Set([...COMMON, ...options.flatMap(({ names }) => names)]);
+}
+
 /**
  * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` unchanged, so pairs that
  * are not parameters of any tool and do not start with a hyphen belong to its query.
@@ -128,8 +136,7 @@ function splitUrl(sent: readonly Parameter[], tools: readonly Tool[]): { pairs: 
   const infile = infiles[0];
   if (infiles.length !== 1 || !infile?.value.includes('?')) return { pairs: query };
 
-  const options = tools.flatMap((tool) => Object.values(tool.options));
-  const ours = new Set([...COMMON, ...options.flatMap(({ names }) => names)]);
+  const ours = parameterNames(tools);
   const others = query.filter(({ name }) => !ours.has(name) && !name.startsWith('-'));
   const length = others.reduce(
     (sum, { name, value }) => sum + name.length + value.length,

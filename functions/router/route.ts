@@ -18,6 +18,7 @@ import { type Presentation, presentationOf } from './present.ts';
 import { checkLength } from './query.ts';
 import { describeApi } from './reference/openapi.ts';
 import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
+import { parameterNames } from './request.ts';
 import { healthReply } from './status.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
 
@@ -85,7 +86,8 @@ async function readBody(call: Call, dependencies: Dependencies): Promise<CallRes
   const { key, ...rest } = call;
   const { http, endpoint, signal } = rest;
   const caller = { name: key?.account ?? demoAccount(http.ip), hasKey: key !== undefined };
-  const request = { ...http, body: http.body!, maySendSource: endpoint === 'convert' };
+  const names = parameterNames(dependencies.tools);
+  const request = { ...http, body: http.body!, maySendSource: endpoint === 'convert', names };
   const body = await openBody(request, caller, signal);
   try {
     const query = [...http.query, ...body.parameters];
@@ -143,7 +145,7 @@ async function prepareUpload(
   key: KeyRecord,
   dependencies: Dependencies,
 ): Promise<CallResult> {
-  const admission = await admit({ key, longest: 0 }, dependencies);
+  const admission = await admit({ key, maxDuration: 0 }, dependencies);
   if (!admission.admitted) return notAdmitted(admission, key, present);
   const { id: keyId, account } = key;
   const { reply, code } = await issueForm({ query: http.query, body }, key, dependencies).then(

@@ -1,5 +1,5 @@
-import { withoutApiKeys } from '../platform/keys/api-key.ts';
 import { ConversionError } from './errors.ts';
+import { withoutApiKeys } from './find-api-keys.ts';
 
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 

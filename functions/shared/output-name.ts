@@ -8,6 +8,9 @@ export type OutputName =
   | { readonly kind: 'numbered'; readonly pattern: string }
   | { readonly kind: 'archive'; readonly name: string; readonly pattern: string };
 
+/** Maximum number of characters of `outfile`. */
+export const MAX_NAME_LENGTH = 180;
+
 const NUMBER = /%(?:0([1-9]))?d/g;
 /** With what separates it from the rest of the name. */
 const SEPARATED_NUMBER = /[-_. ]*%(?:0[1-9])?d/g;
@@ -22,10 +25,10 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   const archived = /\.zip$/i.test(name);
   const pattern = archived ? name.slice(0, -4) : name;
   const plain = pattern.replace(NUMBER, '');
-  if (name.length > 180 || !/^[\p{L}\p{N} ._-]+$/u.test(plain) || /^\.|\.\./.test(pattern)) {
+  if (name.length > MAX_NAME_LENGTH || !/^[\p{L}\p{N} ._-]+$/u.test(plain) || /^\.|\.\./.test(pattern)) {
     throw new ConversionError(
       'BAD_PARAMETER',
-      `Parameter 'outfile' must be a file name such as page.png, of at most 180 letters, digits, spaces, '.', '_' and '-', with at most one '%d', got ${quote(outfile)}.`,
+      `Parameter 'outfile' must be a file name such as page.png, of at most ${MAX_NAME_LENGTH} letters, digits, spaces, '.', '_' and '-', with at most one '%d', got ${quote(outfile)}.`,
     );
   }
 

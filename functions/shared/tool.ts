@@ -1,9 +1,9 @@
-import type { WorkerObserver } from '../engines/worker/observer.ts';
 import type { Egress } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
 import type { Format } from './formats.ts';
 import type { Options, ValuesOf } from './options/option.ts';
 import type { SandboxMode } from './settings/sandbox.ts';
+import type { WorkerObserver } from './worker-observer.ts';
 
 /** Memory and layers of a tool's Lambda function. */
 export interface Sizing {
@@ -176,7 +176,7 @@ export interface Converted {
   /** Number of pages in the source document, for `X-Page-Count`. */
   readonly pageCount?: number;
   /** Kind of the source, for options that affect only some kinds; see `Scope.inputs`. */
-  readonly sourceKind?: string;
+  readonly sourceKind?: string | undefined;
   /**
    * Sentences in ASCII about missing parts of the outputs, for `X-Warnings`. Complete once all outputs are yielded.
    */

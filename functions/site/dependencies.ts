@@ -9,7 +9,7 @@ import { createS3Samples } from '../platform/aws/s3-samples.ts';
 import type { TableLocation } from '../platform/aws/table.ts';
 import { createSmtp } from '../platform/mail/smtp.ts';
 import type { Storage } from '../platform/storage.ts';
-import { MAX_BODY, SITE_PATH } from '../shared/settings/aws.ts';
+import { MAX_INLINE_BYTES, SITE_PATH } from '../shared/settings/aws.ts';
 import type { ConversionLimits, Tool } from '../shared/tool.ts';
 import type { AccountDependencies } from './accounts/accounts.ts';
 import { assetsOf } from './assets.ts';
@@ -62,6 +62,6 @@ export async function openSite(
     resultOrigins: [resultsOrigin],
     path: SITE_PATH,
     maxSource: limits.sourceBytes,
-    maxBody: MAX_BODY,
+    maxBody: MAX_INLINE_BYTES,
   });
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { COUNTS } from '../../functions/shared/settings/accounts.ts';
 import { MAX_URL_LIFETIME } from '../../functions/shared/settings/aws.ts';
+import { isOrigin } from '../../functions/shared/settings/environment.ts';
 import { MEGABYTES } from '../../functions/shared/settings/limits.ts';
 import * as tools from '../../functions/tools.ts';
 
@@ -200,8 +201,6 @@ export function checkRegion({ tenantIsolation }: Settings, region: string | unde
 /** File in which operators keep their settings. It is not tracked by git. */
 const SETTINGS_FILE = join(import.meta.dirname, 'settings.json');
 
-export const DEFAULT_SETTINGS: Settings = schema.parse({});
-
 /**
  * Checks settings. Members of `stages[stage]` override members of the same name.
  * @throws Error with one sentence for each mistake.
@@ -246,11 +245,6 @@ function merge(general: unknown, own: unknown): unknown {
       Object.hasOwn(own, name) ? merge(general[name], own[name]) : general[name],
     ]),
   );
-}
-
-/** Whether a text is an origin as in `Origin` headers, or `*`. */
-function isOrigin(text: string): boolean {
-  return text === '*' || URL.parse(text)?.origin === text;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

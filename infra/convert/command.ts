@@ -101,7 +101,7 @@ function separate(args: readonly string[], tools: readonly Tool[]) {
       inputs.push(...args.slice(at + 1));
       break;
     }
-    const [, name = word, inline] = /^([-+][^=]*|in_ext)=(.*)$/s.exec(word) ?? [];
+    const [, name = word, inline] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     const own = VALUES.find((value) => name === `--${value}`);
     const on = SWITCHES.find((value) => word === `--${value}`);
     if (on) switches.add(on);
@@ -126,10 +126,12 @@ function separate(args: readonly string[], tools: readonly Tool[]) {
   return { values, switches, inputs, words };
 }
 
-/** Whether a word is an option. A file name may begin with a plus sign. */
+/** Whether a word is an option. A file name may begin with a plus sign, or be the name of an option without a hyphen. */
 function isOption(word: string, tools: readonly Tool[]): boolean {
-  if (word.startsWith('+')) return tools.some((tool) => optionNamed(tool, word));
-  return (word.startsWith('-') && word !== '-') || word.startsWith('in_ext=');
+  if (word.startsWith('-')) return word !== '-';
+  const [name, value] = word.split('=', 2) as [string, string?];
+  const mayBe = word.startsWith('+') || value !== undefined;
+  return mayBe && tools.some((tool) => optionNamed(tool, name));
 }
 
 function checkIgnored(name: string, tools: readonly Tool[]): void {

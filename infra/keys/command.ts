@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
-import type { NewKey, RateLimits } from '../../functions/platform/keys/keys.ts';
+import type { NewKey } from '../../functions/platform/keys/keys.ts';
 import { withoutAbsent } from '../../functions/platform/keys/keys.ts';
 import { monthOf } from '../../functions/shared/dates.ts';
+import type { RateLimits } from '../../functions/shared/rate-limits.ts';
 import { readEmail } from '../../functions/site/accounts/members.ts';
 
 export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region REGION]]
@@ -24,7 +25,7 @@ export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region RE
   audit                     lists the actions of operators
   revoke ID                 deletes a key
   limits ID [--per-minute N] [--per-month N] [--concurrent N]
-                            sets limits; 0 refuses every call, and 'default' instead of N removes a limit
+                            sets the limits of the key's account; 0 refuses every call, and 'default' instead of N removes a limit
   usage [ID] [--month 2026-11] [--csv]
                             shows usage of the key's account, or of all accounts
 

@@ -6,8 +6,8 @@ import {
   type KeyRecord,
   type Keys,
   type NewKey,
-  type RateLimits,
   rotateKey,
+  setLimits,
 } from '../../functions/platform/keys/keys.ts';
 import type { Records } from '../../functions/platform/records/records.ts';
 import {
@@ -20,6 +20,7 @@ import type { Usage } from '../../functions/platform/usage/usage.ts';
 import { LINK_PARAMETERS, signQuery } from '../../functions/router/admission/signature.ts';
 import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
+import type { RateLimits } from '../../functions/shared/rate-limits.ts';
 import { LOCAL_OPERATOR, Members } from '../../functions/site/accounts/members.ts';
 import * as tools from '../../functions/tools.ts';
 import type { Command, LimitChanges } from './command.ts';
@@ -79,15 +80,8 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     case 'show':
       return printKey(await keys.get(command.id));
     case 'rotate': {
-      const { expires = Number.POSITIVE_INFINITY, account } = (await keys.get(command.id)) ?? {};
-      // The new key will expire when the old one does.
-      if (expires <= Date.now()) {
-        throw new Error(
-          `The key ${command.id} expired on ${new Date(expires).toISOString()}. Create a new one with --account ${account}.`,
-        );
-      }
       const created = await rotateKey(keys, command.id, command.overlap);
-      if (!created) throw new Error(`There is no key ${command.id}.`);
+      if (!created) throw new Error(`There is no valid key ${command.id}. Create a new one.`);
       return printNew(created);
     }
     case 'audit': {
@@ -115,9 +109,8 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     }
     case 'limits': {
       const record = await keys.get(command.id);
-      return printKey(
-        record && (await keys.update(command.id, { limits: changeLimits(record.limits, command.limits) })),
-      );
+      if (record) await setLimits(keys, record.account, changeLimits(record.limits, command.limits));
+      return printKey(await keys.get(command.id));
     }
     case 'usage':
       return printUsage(command, stores);

@@ -211,9 +211,9 @@ struct extent {
 // Finds the sheet that extends furthest, if LibreOffice would search more than `most` pages for content. A page has
 // about 8 columns and 50 rows, and LibreOffice examines every page between two cells, about 200,000 per second.
 // Returns false if there are fewer pages.
-static bool extends_too_far(LibreOfficeKitDocument *document, double most, struct extent *extent)
+static bool extends_too_far(LibreOfficeKitDocument *document, double max_pages, struct extent *extent)
 {
-    if (most <= 0 || document->pClass->getDocumentType(document) != LOK_DOCTYPE_SPREADSHEET)
+    if (max_pages <= 0 || document->pClass->getDocumentType(document) != LOK_DOCTYPE_SPREADSHEET)
         return false;
     const int count = document->pClass->getParts(document);
     double pages = 0, largest = 0;
@@ -228,7 +228,7 @@ static bool extends_too_far(LibreOfficeKitDocument *document, double most, struc
         extent->sheet = part + 1;
         name_cell(extent->cell, column, row);
     }
-    return pages > most;
+    return pages > max_pages;
 }
 
 // The answer to send if LibreOffice takes too long, prepared for the signal handler that sends it.

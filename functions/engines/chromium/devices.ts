@@ -1,5 +1,6 @@
 import type { Device, Protocol } from 'puppeteer-core';
 import { KnownDevices } from 'puppeteer-core/internal/common/Device.js';
+import { CHROMIUM_VERSION } from './browser/flags.ts';
 
 const DEVICES: Readonly<Record<string, Device>> = KnownDevices;
 
@@ -17,7 +18,7 @@ type Hints = Protocol.Emulation.UserAgentMetadata;
  */
 export const DESKTOP_HINTS: Hints = {
   brands: [
-    { brand: 'Chromium', version: '153' },
+    { brand: 'Chromium', version: CHROMIUM_VERSION },
     { brand: 'Not(A:Brand', version: '24' },
   ],
   platform: 'Linux',

@@ -1,10 +1,10 @@
 import { ConversionError, engineCrashed, stoppingError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
 import { abortError, untilAborted, withAnySignal, within } from '../../shared/timeout.ts';
+import type { WorkerObserver } from '../../shared/worker-observer.ts';
 import type { Progress, Work } from '../protocol.ts';
 import { type ExcessLimits, watchExcess } from './excess.ts';
 import { watchGroup } from './linux/watch.ts';
-import type { WorkerObserver } from './observer.ts';
 import { type WorkerCommand, WorkerCrash, type WorkerPlace, WorkerProcess } from './process.ts';
 import { inTurn } from './start-turns.ts';
 

@@ -35,13 +35,13 @@ export async function encodePipeline(
   { options, density, animation }: EncodeOptions,
 ): Promise<Buffer> {
   const { define, interlace = 'None' } = options;
+  const progressive = interlace !== 'None';
   const number = (key: Parameters<typeof defined>[1], absent: number) =>
     Number(defined(define, key) ?? absent);
   // As in ImageMagick, 0 means the default.
   const quality = options.quality || QUALITY;
   switch (format) {
     case 'jpg': {
-      const progressive = interlace !== 'None';
       const sampling = defined(define, 'jpeg:sampling-factor') ?? options.sampling;
       const jpeg = await pipeline
         .jpeg({
@@ -76,7 +76,7 @@ export async function encodePipeline(
     }
     case 'gif': {
       const dither = settingsAt(options.steps)['-dither'] === 'off' ? 0 : 1;
-      return pipeline.gif({ effort: 3, dither, ...animation }).toBuffer();
+      return pipeline.gif({ effort: 3, dither, progressive, ...animation }).toBuffer();
     }
     default:
       return format satisfies never;

@@ -50,7 +50,7 @@ export function matteOf({ steps }: Pick<ImageprocOptions, 'steps'>): string {
 }
 
 /** Returns the resolution of the result in pixels per inch. */
-export function densityOf({ density, units }: ImageprocOptions, own: Resolution | undefined) {
+export function resultDensity({ density, units }: ImageprocOptions, own: Resolution | undefined) {
   if (units === 'Undefined') return undefined;
   if (!density) return own;
   const factor = units === 'PixelsPerCentimeter' ? 2.54 : 1;

@@ -120,8 +120,12 @@ function pack(values: Uint8Array, width: number, bitDepth: number): Uint8Array {
 /** Opens pixels in sharp with metadata to keep. */
 export function openWith(pixels: Pixels, extras: PngExtras | undefined): Sharp {
   if (!extras) return open(pixels);
-  let pipeline = sharp(encodePng(pixels, extras), { limitInputPixels: false });
-  if (extras.icc) pipeline = pipeline.keepIccProfile();
-  if (extras.exif) pipeline = pipeline.keepExif();
-  return extras.xmp ? pipeline.keepXmp() : pipeline;
+  return keepExtras(sharp(encodePng(pixels, extras), { limitInputPixels: false }), extras);
+}
+
+/** Keeps the metadata of a pipeline's source. */
+export function keepExtras(pipeline: Sharp, { icc, exif, xmp }: PngExtras): Sharp {
+  if (icc) pipeline.keepIccProfile();
+  if (exif) pipeline.keepExif();
+  return xmp ? pipeline.keepXmp() : pipeline;
 }

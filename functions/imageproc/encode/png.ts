@@ -15,8 +15,8 @@ export async function encodePngImage(
 ): Promise<Buffer> {
   const { define, quality, interlace = 'None' } = options;
   const compression = defined(define, 'png:compression-level');
-  // As in ImageMagick, the tens digit of the quality is the level.
-  const fromQuality = quality === undefined ? DEFAULT_LEVEL : Math.min(9, Math.floor(quality / 10));
+  // As in ImageMagick, the tens digit of the quality is the level, and 0 means the default.
+  const fromQuality = quality ? Math.min(9, Math.floor(quality / 10)) : DEFAULT_LEVEL;
   const level = compression === undefined ? fromQuality : Number(compression);
   const progressive = interlace !== 'None';
   // Photos become half as large with filters.

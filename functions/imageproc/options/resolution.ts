@@ -1,4 +1,4 @@
-import { option } from '../../shared/options/option.ts';
+import { option, type Scope } from '../../shared/options/option.ts';
 
 /** Pixels per unit of length, for each axis. */
 export interface Resolution {
@@ -7,7 +7,7 @@ export interface Resolution {
 }
 
 /** Reads a resolution such as `300` or `204x98`. */
-export function resolution(name: string, options: { readonly description: string }) {
+export function resolution(name: string, options: Scope & { readonly description: string }) {
   const parse = (value: string): Resolution | undefined => {
     const match = /^(\d{1,4}(?:\.\d+)?)(?:x(\d{1,4}(?:\.\d+)?))?$/i.exec(value);
     const x = Number(match?.[1]);

@@ -65,7 +65,7 @@ const CSS_DENSITY = 96;
  * Reads the type and size of a source before any of its pixels.
  * @throws Foreign for a source that only ImageMagick reads, ConversionError `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`, `SOURCE_TOO_LARGE`, `PAGE_RANGE`
  */
-export async function readSource(request: SourceRequest): Promise<Source> {
+export async function openSource(request: SourceRequest): Promise<Source> {
   // Reads bytes instead of passing a path, so that an SVG has no location to resolve relative links against.
   // Synchronous, because a worker does one thing at a time, and the thread pool is several times slower.
   const input = expandEntities(gunzipSource(readFileSync(request.path)));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Call, Exceeded, Limiter, Used } from '../limits/limits.ts';
+import type { AdmissionRequest, Exceeded, Limiter, Used } from '../limits/limits.ts';
 import { type Windows, windowsAt } from '../limits/windows.ts';
 import { type Item, openTable, type TableLocation, type Update } from './table.ts';
 
@@ -84,7 +84,11 @@ export function createDynamoLimiter(location: TableLocation): Limiter {
 }
 
 /** Returns the update that almost every call needs. */
-function countInWindow({ limits, expires }: Call, windows: Windows, lease: string | undefined): Update {
+function countInWindow(
+  { limits, expires }: AdmissionRequest,
+  windows: Windows,
+  lease: string | undefined,
+): Update {
   return {
     expression: `SET version = version + :one, minuteUsed = minuteUsed + :one, monthUsed = monthUsed + :one${lease ? ', leases.#lease = :expires' : ''}`,
     when:
@@ -105,7 +109,7 @@ function countInWindow({ limits, expires }: Call, windows: Windows, lease: strin
 /** Replaces the whole item unless it has changed since it was read. */
 function renewWindow(
   item: Item | undefined,
-  { expires }: Call,
+  { expires }: AdmissionRequest,
   windows: Windows,
   lease: string | undefined,
   now: number,
@@ -133,7 +137,7 @@ function renewWindow(
 
 function exceededBy(
   item: Item | undefined,
-  { limits }: Call,
+  { limits }: AdmissionRequest,
   windows: Windows,
   now: number,
 ): Exceeded | undefined {

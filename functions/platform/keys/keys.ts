@@ -1,12 +1,4 @@
-/** Limits of an account. If one is absent, the deployment's default applies. */
-export interface RateLimits {
-  /** Maximum calls per minute. */
-  readonly perMinute?: number;
-  /** Maximum conversions per calendar month (UTC). */
-  readonly perMonth?: number;
-  /** Maximum concurrent calls. */
-  readonly concurrent?: number;
-}
+import type { RateLimits } from '../../shared/rate-limits.ts';
 
 /** Everything stored about an API key, except its hash. */
 export interface KeyRecord {
@@ -89,12 +81,18 @@ export interface Keys extends KeyFinder {
   revoke(id: string): Promise<boolean>;
 }
 
+/** Sets the limits of an account. Calls are counted per account, so all of its keys have the same limits. */
+export async function setLimits(keys: Keys, account: string, limits: RateLimits): Promise<void> {
+  for (const { id } of await keys.listOf(account)) await keys.update(id, { limits });
+}
+
 /**
  * Creates another key for the same account with the same rights. The old one expires after `overlap` milliseconds.
+ * Returns `undefined` if there is no such key or it is not valid.
  */
 export async function rotateKey(keys: Keys, id: string, overlap: number) {
   const old = await keys.get(id);
-  if (!old) return undefined;
+  if (!old || !isValid(old)) return undefined;
   const { name, account, kind, tools, limits, expires } = old;
   const created = await keys.create({
     name,

@@ -1,4 +1,4 @@
-import type { RateLimits } from '../keys/keys.ts';
+import type { RateLimits } from '../../shared/rate-limits.ts';
 import type { Exceeded, Refund, Used } from './limits.ts';
 import { windowTimes } from './windows.ts';
 

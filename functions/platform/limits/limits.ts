@@ -35,7 +35,7 @@ export interface CallLimits {
 /** The limit that a call exceeded. */
 export type Exceeded = keyof CallLimits;
 
-export interface Call {
+export interface AdmissionRequest {
   readonly account: string;
   readonly limits: CallLimits;
   /** Epoch milliseconds after which the call no longer counts as in progress, even if it was never released. */
@@ -48,7 +48,7 @@ export interface Call {
 /** Counts calls. Exact under concurrency, even between processes. */
 export interface Limiter {
   /** Counts a call in every window and as in progress. Counts it nowhere if it exceeds a limit. */
-  admit(call: Call): Promise<Admission>;
+  admit(call: AdmissionRequest): Promise<Admission>;
   /** Ends an admitted call. */
   release(ticket: Ticket, refund: Refund): Promise<void>;
   /** Returns the usage of an account, without counting a call. */

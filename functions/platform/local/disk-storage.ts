@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { ConversionError, resultTooLarge, sourceTooLarge } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import { DEMO_PREFIX, type Grant, type GrantRequest, type Put, type Storage } from '../storage.ts';
-import { UPLOAD_LIFETIME, UPLOAD_PREFIX, type Uploads, type UploadTarget } from '../uploads.ts';
+import { invalidForm, UPLOAD_LIFETIME, UPLOAD_PREFIX, type Uploads, type UploadTarget } from '../uploads.ts';
 import { DiskQuota } from './disk-quota.ts';
 import { diskFull, type FreeSpace } from './free-space.ts';
 
@@ -179,7 +179,7 @@ export function createDiskStorage({
         const isValid = same(fields.get('signature'), sign('form', policy));
         const target = isValid && (JSON.parse(Buffer.from(policy, 'base64url').toString()) as FormPolicy);
         if (target && target.expires > Date.now()) return target;
-        throw new ConversionError('BAD_PARAMETER', 'The form of this upload is not valid or has expired.');
+        throw invalidForm();
       },
     }),
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { dayOf } from '../../shared/dates.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
-import { isValid, type KeyRecord, type Keys, type NewKey, withoutAbsent } from '../keys/keys.ts';
+import { isValid, type KeyRecord, type Keys, withoutAbsent } from '../keys/keys.ts';
 import type { Database } from './database.ts';
 
 type Row = Record<string, string | number | null>;
@@ -20,10 +20,25 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
     return row && recordOf(row);
   };
 
-  const add: Keys['add'] = async (hash, { account = randomUUID(), limits = {}, ...key }) => {
-    if (read(keyIdOf(hash))) return undefined;
+  const add: Keys['add'] = async (hash, key) => {
+    const id = keyIdOf(hash);
+    if (read(id)) return undefined;
+    const { name, account = randomUUID(), kind = null, expires = null, tools, limits = {} } = key;
     const created = Date.now();
-    return read(insertKey(connection, durable, { ...key, hash, account, created, limits }))!;
+    durable(() => {
+      connection
+        .prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, ?, 0, ?, ?, ?)')
+        .run(
+          ...([id, hash, account, name, created, expires] as const),
+          tools ? tools.join(',') : null,
+          JSON.stringify(limits),
+          kind,
+        );
+      connection
+        .prepare('INSERT OR IGNORE INTO accounts VALUES (?, NULL, ?, NULL, 0, 0)')
+        .run(account, created);
+    });
+    return read(id);
   };
   const markUsed = (record: KeyRecord) => {
     if (record.lastUsed !== dayOf()) use.run({ day: dayOf(), id: record.id });
@@ -83,35 +98,6 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
       return durable(() => connection.prepare('DELETE FROM keys WHERE id = ?').run(id).changes > 0);
     },
   };
-}
-
-interface StoredKey extends NewKey {
-  readonly hash: string;
-  readonly account: string;
-  readonly created: number;
-}
-
-/** Stores a key under its hash and returns its id. */
-function insertKey(
-  connection: Database['connection'],
-  durable: Database['durable'],
-  { hash, account, name, created, expires, kind, tools, limits }: StoredKey,
-): string {
-  const id = keyIdOf(hash);
-  durable(() => {
-    connection
-      .prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, ?, 0, ?, ?, ?)')
-      .run(
-        ...([id, hash, account, name, created, expires ?? null] as const),
-        tools ? tools.join(',') : null,
-        JSON.stringify(limits),
-        kind ?? null,
-      );
-    connection
-      .prepare('INSERT OR IGNORE INTO accounts VALUES (?, NULL, ?, NULL, 0, 0)')
-      .run(account, created);
-  });
-  return id;
 }
 
 function recordOf(row: Row): KeyRecord {

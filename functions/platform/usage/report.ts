@@ -1,4 +1,4 @@
-import type { RateLimits } from '../keys/keys.ts';
+import type { RateLimits } from '../../shared/rate-limits.ts';
 import type { Used } from '../limits/limits.ts';
 import { windowTimes } from '../limits/windows.ts';
 import { estimateCost, type Sizes } from './prices.ts';

@@ -1,10 +1,11 @@
-import type { KeyRecord, RateLimits } from '../../platform/keys/keys.ts';
+import type { KeyRecord } from '../../platform/keys/keys.ts';
 import { limitHeaders, retryAfter } from '../../platform/limits/headers.ts';
 import type { Exceeded, Limiter, Refund } from '../../platform/limits/limits.ts';
 import { isCurrent } from '../../platform/limits/windows.ts';
 import { dayOf } from '../../shared/dates.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { describe, type Log } from '../../shared/log.ts';
+import type { RateLimits } from '../../shared/rate-limits.ts';
 
 export interface LimitDependencies {
   readonly limiter: Limiter;
@@ -36,11 +37,11 @@ export type Admitted =
 
 /** Counts a call of an account, unless it exceeds a limit. */
 export async function admit(
-  { key, longest }: { readonly key: KeyRecord; readonly longest: number },
+  { key, maxDuration }: { readonly key: KeyRecord; readonly maxDuration: number },
   { limiter, defaultLimits, log }: LimitDependencies,
 ): Promise<Admitted> {
   const limits = limitsOf(key, defaultLimits);
-  const expires = Date.now() + longest + LEASE_GRACE;
+  const expires = Date.now() + maxDuration + LEASE_GRACE;
   const admission = await limiter.admit({
     account: key.account,
     limits: { ...limits, perShortWindow: limits.perMinute },

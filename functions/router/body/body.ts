@@ -19,6 +19,8 @@ export interface BodyRequest {
   readonly body: Readable;
   /** Whether the body may be the source itself, even if its content type is that of a form. */
   readonly maySendSource: boolean;
+  /** The names of all parameters. */
+  readonly names: ReadonlySet<string>;
 }
 
 /** A body that has been read up to its first file. */
@@ -116,7 +118,8 @@ async function openContent(
     return { parameters: [], rest: one({ ...file, content }), isSource: true };
   if (!request.maySendSource) return { parameters: await readForm(content), rest: none(), isSource: false };
   const { head, whole } = await readHead(content);
-  if (!beginsAsForm(head)) return { parameters: [], rest: one({ ...file, content: whole }), isSource: true };
+  if (!beginsAsForm(head, request.names))
+    return { parameters: [], rest: one({ ...file, content: whole }), isSource: true };
   return { parameters: await readForm(whole), rest: none(), isSource: false };
 }
 
@@ -130,17 +133,17 @@ async function openMultipart(parts: AsyncGenerator<Part>): Promise<Omit<Body, 'c
   }
 }
 
+/** Name of a parameter that may be misspelled. A plus sign that was not encoded is a space. */
+const OPTION_NAME = /^(_\w+|-{1,2}[a-z][\w-]*|[+ ][a-z][\w-]*)$/i;
+
 /**
  * Whether a body starts with a parameter. By default, `wget --post-file` and `curl --data-binary` send every file
  * with the content type of a form.
  */
-function beginsAsForm(head: Buffer): boolean {
-  return (
-    head.length === 0 ||
-    /^(apikey|app|infile|outfile|in_ext|cover|toc|_\w+|(-|%2d){1,2}[a-z][\w-]*|(\+|%2b|%20)[a-z][\w-]*)(=|&|$)/i.test(
-      head.toString('latin1'),
-    )
-  );
+function beginsAsForm(head: Buffer, names: ReadonlySet<string>): boolean {
+  const [start = ''] = head.toString('latin1').split('&', 1);
+  const [name = ''] = new URLSearchParams(start).keys();
+  return head.length === 0 || names.has(name) || OPTION_NAME.test(name);
 }
 
 /** Maximum bytes up to the end of the first parameter's name. */

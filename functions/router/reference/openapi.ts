@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../shared/options/option.ts';
 import { properties } from '../../shared/options/schema.ts';
 import type { Tool } from '../../shared/tool.ts';
 import { type HttpReply, jsonReply } from '../reply.ts';
-import { MAX_CACHE } from '../request.ts';
+import { type CommonName, MAX_CACHE, RESPONSES } from '../request.ts';
 
 const TEXT = { type: 'string' };
 const NOT_EMPTY = { type: 'string', minLength: 1 };
@@ -202,29 +202,24 @@ export interface Parameter {
 export function commonParameters(tools: readonly Tool[]): Parameter[] {
   const names = tools.map(({ name }) => name);
   const tables = tools.map(({ name, formats }) => `${name}: ${formats.join(', ')}`).join('; ');
-  return [
-    { name: 'app', description: 'The tool.', schema: { enum: names } },
-    { name: 'infile', description: 'The URL of the source, a data: URL or upload:ID.', schema: NOT_EMPTY },
-    {
-      name: 'outfile',
-      description: `File name whose extension is the format. ${tables}.`,
-      schema: NOT_EMPTY,
-    },
-    { name: '_args', description: 'Options in order, as on a command line.', schema: TEXT },
-    {
-      name: '_cache',
+  const parameters: Readonly<Record<Exclude<CommonName, 'apikey'>, Omit<Parameter, 'name'>>> = {
+    app: { description: 'The tool.', schema: { enum: names } },
+    infile: { description: 'The URL of the source, a data: URL or upload:ID.', schema: NOT_EMPTY },
+    outfile: { description: `File name whose extension is the format. ${tables}.`, schema: NOT_EMPTY },
+    _args: { description: 'Options in order, as on a command line.', schema: TEXT },
+    _cache: {
       description: 'Maximum age in seconds of an earlier result that may be used.',
       schema: { type: 'integer', minimum: 1, maximum: MAX_CACHE },
     },
-    { name: '_key', description: 'Signed links: the ID of the signing key.', schema: TEXT },
-    { name: '_expires', description: 'Signed links: seconds since 1970.', schema: { type: 'integer' } },
-    { name: '_signature', description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },
-    {
-      name: '_response',
+    _key: { description: 'Signed links: the ID of the signing key.', schema: TEXT },
+    _expires: { description: 'Signed links: seconds since 1970.', schema: { type: 'integer' } },
+    _signature: { description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },
+    _response: {
       description: 'How the result is returned.',
-      schema: { enum: ['text', 'file', 'redirect'], default: 'text' },
+      schema: { enum: RESPONSES, default: RESPONSES[0] },
     },
-  ];
+  };
+  return Object.entries(parameters).map(([name, parameter]) => ({ name, ...parameter }));
 }
 
 /** Merges options of several tools that have the same name. */

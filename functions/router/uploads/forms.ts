@@ -1,5 +1,11 @@
 import type { KeyRecord } from '../../platform/keys/keys.ts';
-import { createUploadId, UPLOAD_LIFETIME, type Uploads, uploadKeyOf } from '../../platform/uploads.ts';
+import {
+  createUploadId,
+  invalidForm,
+  UPLOAD_LIFETIME,
+  type Uploads,
+  uploadKeyOf,
+} from '../../platform/uploads.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { repeated } from '../../shared/options/read-options.ts';
@@ -65,9 +71,7 @@ export async function receiveForm(
   signal: AbortSignal,
 ): Promise<HttpReply> {
   const target = uploads?.readForm?.(new Map(parameters.map(({ name, value }) => [name, value])));
-  if (target && (await isDisabled?.(target.account))) {
-    throw new ConversionError('BAD_PARAMETER', 'The form of this upload is not valid or has expired.');
-  }
+  if (target && (await isDisabled?.(target.account))) throw invalidForm();
   for await (const part of rest) {
     if (!target || !isFile(part) || part.name !== 'file') break;
     await uploads!.receive({ ...target, content: part.content }, signal);

@@ -72,11 +72,11 @@ export function createHandler<T extends Tool>(
     const converted = await measurement.time('convert', () => engine.convert(conversion));
     const { pageCount, settled, sourceKind, warnings } = converted;
     const outputs = measurement.pagesOf(converted, format);
-    const counted = measurement.counting(put);
     const stored: StoredDetails[] = [];
-    const recorded: Put = async (target, file, stop) => {
+    const recorded: Put = (target, file, stop) => {
+      measurement.resultBytes += file.bytes;
       stored.push({ bytes: file.bytes, ...(file.page !== undefined && { page: file.page }) });
-      return counted(target, file, stop);
+      return put(target, file, stop);
     };
     const objectKeys = await measurement.time('store', () =>
       deliver({ outputs, outputName, format, directory, limits, grant, put: recorded, signal }),

@@ -1,5 +1,4 @@
 import type { Measured } from '../../platform/invoke/invoke.ts';
-import type { Put } from '../../platform/storage.ts';
 import type { Format } from '../formats.ts';
 import type { Converted, Output } from '../tool.ts';
 
@@ -13,7 +12,7 @@ export interface ConversionObserver {
 /** Measures one conversion while it runs. */
 export class Measurement {
   sourceBytes = 0;
-  #resultBytes = 0;
+  resultBytes = 0;
   #pages = 0;
   readonly #started = performance.now();
   readonly #steps = new Map<string, number>();
@@ -34,14 +33,6 @@ export class Measurement {
     }
   }
 
-  /** Returns `put` and counts the bytes that it stores. */
-  counting(put: Put): Put {
-    return (grant, file, signal) => {
-      this.#resultBytes += file.bytes;
-      return put(grant, file, signal);
-    };
-  }
-
   /** Yields the outputs and counts their pages. A PDF has the pages of the document unless it says otherwise, other files one. */
   async *pagesOf({ outputs, pageCount }: Converted, format: Format): AsyncGenerator<Output> {
     for await (const output of outputs) {
@@ -56,7 +47,7 @@ export class Measurement {
     const steps = [...this.#steps].map(([name, milliseconds]) => [name, tenth(Math.max(0, milliseconds))]);
     return {
       sourceBytes: this.sourceBytes,
-      resultBytes: this.#resultBytes,
+      resultBytes: this.resultBytes,
       pages: this.#pages,
       milliseconds: tenth(total),
       steps: Object.fromEntries(steps),

@@ -1,4 +1,3 @@
-import { isUploadId } from '../../platform/uploads.ts';
 import { ConversionError } from '../errors.ts';
 import type { Format } from '../formats.ts';
 import type { OutputName } from '../output-name.ts';
@@ -23,6 +22,13 @@ export function readSource(text: string): string {
     'BAD_ADDRESS',
     `Parameter 'infile' must be a URL, got the file name ${file}. Send the file itself with 'curl -F infile=@FILE -F app=… -F outfile=…'.`,
   );
+}
+
+const UPLOAD_ID = /^[0-9a-f]{32}\/[\p{L}\p{N} ._-]{1,100}$/u;
+
+/** Whether a text has the form of an upload ID. */
+export function isUploadId(text: string): boolean {
+  return UPLOAD_ID.test(text);
 }
 
 /** Matches spellings that people use for local files. */

@@ -16,6 +16,8 @@ export interface Scope {
   readonly outputs?: readonly Format[];
   /** Kinds of source that the option affects, named as in `Converted.sourceKind`. */
   readonly inputs?: readonly string[];
+  /** Kinds of source for which the option affects every output. */
+  readonly anyOutputFrom?: readonly string[];
   /** Keys of other options, at least one of which must be on or set. */
   readonly with?: readonly string[];
   /**
@@ -52,8 +54,8 @@ export interface Option<Value> extends Scope {
   };
   /** The words that follow the option on a command line. Defaults to one word. */
   readonly words?: Words;
-  /** Whether a value has a meaning only for the original program, so that it is ignored. */
-  readonly ignores?: (value: string) => boolean;
+  /** Whether a value has no effect on this output, or has a meaning only for the original program. */
+  readonly ignores?: (value: string, format: Format | undefined) => boolean;
   /** The options that a sequence consists of. */
   readonly readers?: Readonly<Record<string, Option<unknown>>>;
   /** JSON Schema of one value, for events that invoke a tool's function directly. */
@@ -86,10 +88,11 @@ interface Common<Default> extends Scope {
   readonly default?: Default;
 }
 
-function pickScope({ outputs, inputs, with: others, protects }: Scope): Scope {
+function pickScope({ outputs, inputs, anyOutputFrom, with: others, protects }: Scope): Scope {
   return {
     ...(outputs && { outputs }),
     ...(inputs && { inputs }),
+    ...(anyOutputFrom && { anyOutputFrom }),
     ...(others && { with: others }),
     ...(protects && { protects }),
   };

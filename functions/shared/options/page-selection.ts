@@ -44,7 +44,7 @@ export function choosePages(
   const first = firstPage || 1;
   const last = Math.min(lastPage || pageCount, pageCount);
   if (first > pageCount) {
-    throw outside('-f', `Parameter '-f' is ${first}, but the document has ${countPages(pageCount)}.`);
+    throw outside('-f', `Parameter '-f' is ${first}, but the document has ${pagesText(pageCount)}.`);
   }
   return integers(first, last);
 }
@@ -63,7 +63,7 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
     const page = range.first < 0 ? `!${-range.first}` : range.first;
     throw outside(
       listName,
-      `Parameter '${listName}' contains page ${page}, but the document has ${countPages(pageCount)}.`,
+      `Parameter '${listName}' contains page ${page}, but the document has ${pagesText(pageCount)}.`,
     );
   }
   if (last < first)
@@ -72,7 +72,7 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
 }
 
 /** Formats a number of pages. */
-export function countPages(pages: number): string {
+export function pagesText(pages: number): string {
   return pages === 1 ? '1 page' : `${pages} pages`;
 }
 

@@ -25,7 +25,7 @@ export function readOptions(tool: Tool, parameters: readonly Parameter[], format
   const ignored = new Set<string>();
   for (const pair of parameters) {
     const known = byName.get(pair.name);
-    if (known?.option.ignores?.(pair.value)) ignored.add(pair.name);
+    if (known?.option.ignores?.(pair.value, format)) ignored.add(pair.name);
     else if (known) pairs.set(known.key, [...(pairs.get(known.key) ?? []), pair]);
     else if (!tool.ignored.includes(pair.name) && unknown.size < MAX_SHOWN && !unknown.has(pair.name)) {
       issues.add(unknownOption(tool, pair.name, unknown.size < MAX_SUGGESTIONS ? names : []));
@@ -59,6 +59,7 @@ export function readOptions(tool: Tool, parameters: readonly Parameter[], format
 /** The options of a request, by name. */
 export interface NamedOptions {
   readonly tool: Tool;
+  readonly format: Format;
   /** Names of all options that the caller set. */
   readonly optionNames: readonly string[];
   /** Names of options that were accepted but do not affect this output. */
@@ -67,14 +68,16 @@ export interface NamedOptions {
 
 /** Returns the names of the options that do not affect this output or, if it is known, this kind of source. */
 export function namesWithoutEffect(
-  { tool, optionNames, ignored }: NamedOptions,
+  { tool, format, optionNames, ignored }: NamedOptions,
   sourceKind: string | undefined,
 ): string[] {
   if (sourceKind === undefined) return [...ignored];
   const { byName } = indexOf(tool);
-  const unsupported = optionNames.filter(
-    (name) => byName.get(name)?.option.inputs?.includes(sourceKind) === false,
-  );
+  const unsupported = optionNames.filter((name) => {
+    const { inputs, outputs, anyOutputFrom } = byName.get(name)?.option ?? {};
+    const isWritten = !outputs || outputs.includes(format) || anyOutputFrom?.includes(sourceKind);
+    return !isWritten || inputs?.includes(sourceKind) === false;
+  });
   return [...new Set([...ignored, ...unsupported])];
 }
 
@@ -129,12 +132,13 @@ function indexOf(tool: Tool): Index {
 
 /** Completes "has no effect …". Returns `undefined` for an option that may have one. */
 function reasonWithoutEffect(
-  { outputs, with: others }: Option<unknown>,
+  { outputs, anyOutputFrom, with: others }: Option<unknown>,
   tool: Tool,
   values: Readonly<Record<string, unknown>>,
   format: Format | undefined,
 ): string | undefined {
-  if (format !== undefined && outputs && !outputs.includes(format)) return `on ${format} output`;
+  if (format !== undefined && outputs && !anyOutputFrom && !outputs.includes(format))
+    return `on ${format} output`;
   if (!others || others.some((key) => isSet(values[key]))) return undefined;
   return `without ${alternatives(others.map((key) => `'${tool.options[key]!.names[0]}'`))}`;
 }

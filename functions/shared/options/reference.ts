@@ -30,12 +30,13 @@ export function referenceOf(tool: Tool): ReadonlyMap<string, readonly OptionRefe
 }
 
 function describeScope(option: Option<unknown>, { formats, options }: Tool): string {
-  const { inputs, with: others, outputs = formats } = option;
+  const { inputs, anyOutputFrom, with: others, outputs = formats } = option;
   const written = formats.filter((format) => outputs.includes(format));
   const dotted = (kinds: readonly string[]) => kinds.map((kind) => `.${kind}`).join(' ');
   return [
     ...(inputs ? [`from ${dotted(inputs.slice(0, 4))}${inputs.length > 4 ? ' …' : ''}`] : []),
     ...(written.length < formats.length ? [`to ${dotted(written)}`] : []),
+    ...(anyOutputFrom ? [`from ${dotted(anyOutputFrom)} to any`] : []),
     ...(others ? [`with ${alternatives(others.map((key) => `\`${options[key]!.names[0]}\``))}`] : []),
   ].join(', ');
 }

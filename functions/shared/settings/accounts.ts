@@ -1,5 +1,5 @@
-import type { RateLimits } from '../../platform/keys/keys.ts';
 import type { Level, LogFormat } from '../log.ts';
+import type { RateLimits } from '../rate-limits.ts';
 import { numberSetting, textSetting } from './environment.ts';
 
 /** Range of the limits on calls. */

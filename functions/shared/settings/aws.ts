@@ -5,7 +5,7 @@
 export const TIMEOUTS = {
   gateway: 300_000,
   router: 290_000,
-  /** How long the router waits for a tool. */
+  /** Time that a tool has to respond to the router. */
   wait: 280_000,
   tool: 270_000,
 } as const;
@@ -25,5 +25,5 @@ export const LIVE_ALIAS = 'live';
 /** Path of the site. Everything that API Gateway serves is below the name of its stage, which is `api`. */
 export const SITE_PATH = '/api/site';
 
-/** Maximum bytes of a file in a request, which is part of the router's event. */
-export const MAX_BODY = 4_500_000;
+/** Maximum bytes of files in an event or a response of a function: base64 of them fits into Lambda's 6 MB. */
+export const MAX_INLINE_BYTES = 4_500_000;

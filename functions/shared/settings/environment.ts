@@ -27,10 +27,15 @@ export function listSetting(name: string): string[] {
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
+/** Whether a text is an origin as in `Origin` headers, or `*`. */
+export function isOrigin(text: string): boolean {
+  return text === '*' || URL.parse(text)?.origin === text;
+}
+
 /** Reads a comma-separated list of http and https origins, or `*`. */
 export function originsSetting(name: string): string[] {
   const origins = listSetting(name);
-  const wrong = origins.find((origin) => origin !== '*' && URL.parse(origin)?.origin !== origin);
+  const wrong = origins.find((origin) => !isOrigin(origin));
   if (wrong === undefined) return origins;
   throw new Error(`Setting ${name} must be * or origins such as https://www.example.com, got '${wrong}'.`);
 }

@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { CheckedUrl } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
+import { PRODUCT } from '../product.ts';
 import { startArrivalTimer } from '../timeout.ts';
 
 /** Maximum milliseconds for each phase of a download. */
@@ -32,8 +33,6 @@ const INTERIM_RESPONSES = 20;
  * memory.
  */
 export const READ_AHEAD = { highWaterMark: 1024 };
-
-export const USER_AGENT = 'docmill/0.1';
 
 /**
  * TLS options that stop a server from burning our CPU: no server-chosen DH groups (thousands of bits take seconds)
@@ -66,7 +65,7 @@ export function requestSource(
     accept: '*/*',
     // A response that is compressed anyway must be decoded in a worker.
     'accept-encoding': 'identity',
-    'user-agent': USER_AGENT,
+    'user-agent': PRODUCT,
     'cdn-loop': CDN_LOOP,
     ...(authorization === undefined ? {} : { authorization }),
   };

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { demoAccount } from '../../platform/demo-account.ts';
-import { isValid, type RateLimits, rotateKey } from '../../platform/keys/keys.ts';
+import { isValid, rotateKey } from '../../platform/keys/keys.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import type { Records } from '../../platform/records/records.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { DAY, HOUR, monthOf } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
+import type { RateLimits } from '../../shared/rate-limits.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
 import { createOperator, type OperatorDependencies } from '../operator/operator.ts';

@@ -1,9 +1,10 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Account, AccountTable } from '../../platform/accounts/accounts.ts';
-import type { Keys, RateLimits } from '../../platform/keys/keys.ts';
+import type { Keys } from '../../platform/keys/keys.ts';
 import { windowEnds } from '../../platform/limits/windows.ts';
 import type { Records } from '../../platform/records/records.ts';
 import { DAY, HOUR, MINUTE } from '../../shared/dates.ts';
+import type { RateLimits } from '../../shared/rate-limits.ts';
 
 /** A person who can sign in. */
 export interface Member {

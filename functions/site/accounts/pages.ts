@@ -1,8 +1,9 @@
-import { isValid, type KeyRecord, type RateLimits } from '../../platform/keys/keys.ts';
+import { isValid, type KeyRecord } from '../../platform/keys/keys.ts';
 import type { Used } from '../../platform/limits/limits.ts';
 import type { Failure } from '../../platform/usage/failures.ts';
 import type { ReportedRow } from '../../platform/usage/report.ts';
 import { dayOf } from '../../shared/dates.ts';
+import type { RateLimits } from '../../shared/rate-limits.ts';
 import { type Html, html, withCode } from '../html.ts';
 import { OPENID_PATHS } from '../openid/openid.ts';
 import {

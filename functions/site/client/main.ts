@@ -28,7 +28,9 @@ const format = byId<HTMLSelectElement>('format');
 const panels = [...document.querySelectorAll<HTMLElement>('section.tool')];
 const tools = panels.map(({ dataset }) => dataset.tool ?? '');
 
-let state: State = readHash(location.hash, tools[0] ?? '');
+const optionNames = panels.flatMap(controlsOf).flatMap(({ dataset }) => dataset.names?.split(' ') ?? []);
+
+let state: State = readHash(location.hash, tools[0] ?? '', optionNames);
 let file: File | undefined;
 let checking = new AbortController();
 let running: AbortController | undefined;
@@ -317,7 +319,7 @@ byId('copy').addEventListener('click', async () => {
   byId('status').replaceChildren(LIVE.copied);
 });
 addEventListener('popstate', () => {
-  state = readHash(location.hash, tools[0]!);
+  state = readHash(location.hash, tools[0]!, optionNames);
   show();
 });
 

@@ -1,5 +1,5 @@
 import { LIVE } from '../texts.ts';
-import type { Call } from './snippets.ts';
+import type { ApiCall } from './snippets.ts';
 
 export interface Output {
   readonly url: string;
@@ -57,7 +57,7 @@ interface Sent extends Pick<Asked, 'signal' | 'onSent'> {
 }
 
 /** Converts. Without a key, the service converts in demo mode and replies with text. */
-export async function convert({ url }: Call, asked: Asked): Promise<ConversionResult> {
+export async function convert({ url }: ApiCall, asked: Asked): Promise<ConversionResult> {
   const { key, file, maxBody = Number.POSITIVE_INFINITY, signal } = asked;
   try {
     if (key === '') return await convertDemo(url, signal);

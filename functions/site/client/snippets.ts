@@ -3,7 +3,7 @@ import { encode, encodePairs, optionPairs, type State } from './state.ts';
 export type Way = 'URL' | 'curl' | 'JavaScript' | 'Python' | 'PHP';
 
 /** A call as it is sent: a URL to fetch, or a file to PUT to a URL. */
-export interface Call {
+export interface ApiCall {
   readonly url: string;
   /** Name of the file that is sent. */
   readonly file?: string | undefined;
@@ -13,7 +13,7 @@ export interface Call {
  * Returns the call for a state, without the key. If `isOrdered`, the order of the options matters. It is lost in a
  * query that passes through API Gateway, so the options are then sent in `_args`.
  */
-export function callOf(state: State, origin: string, { file, isOrdered = false }: CallOptions = {}): Call {
+export function callOf(state: State, origin: string, { file, isOrdered = false }: CallOptions = {}): ApiCall {
   const { app, infile, outfile } = state;
   const source = file === undefined ? [['infile', infile] as const] : [];
   const pairs = optionPairs(state);
@@ -35,7 +35,7 @@ function argsOf(pairs: ReturnType<typeof optionPairs>): string {
 }
 
 /** Returns the text of a call in a language. Each program prints the URL of the result. */
-export function snippetOf(way: Way, { url, file }: Call): string {
+export function snippetOf(way: Way, { url, file }: ApiCall): string {
   return SNIPPETS[way](url, file);
 }
 

@@ -9,14 +9,14 @@ export interface State {
 
 const FIELDS = ['app', 'infile', 'outfile'] as const;
 
-/** Reads the hash of a URL. */
-export function readHash(hash: string, defaultTool: string): State {
+/** Reads the hash of a URL. `names` are those of all options. */
+export function readHash(hash: string, defaultTool: string, names: readonly string[]): State {
   const pairs = [...new URLSearchParams(hash.replace(/^#/, ''))];
   const value = (wanted: string) => pairs.find(([name]) => name === wanted)?.[1] ?? '';
   const options = new Map<string, readonly string[]>();
   for (const [name, text] of pairs) {
     // Restores only options, because a link must not set a key.
-    if (!/^[-+]/.test(name)) continue;
+    if (!/^[-+]/.test(name) && !names.includes(name)) continue;
     options.set(name, [...(options.get(name) ?? []), text]);
   }
   return {

@@ -127,5 +127,3 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
     },
   };
 }
-
-/** Returns the cookie of a sign-in in progress. Lax, because the provider's redirect comes from another site. */

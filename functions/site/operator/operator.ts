@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Account, AccountTable } from '../../platform/accounts/accounts.ts';
 import type { AuditLog } from '../../platform/audit/audit.ts';
-import type { KeyRecord, Keys, RateLimits } from '../../platform/keys/keys.ts';
+import { type KeyRecord, type Keys, setLimits } from '../../platform/keys/keys.ts';
 import type { SendMail } from '../../platform/mail/smtp.ts';
 import type { Failures } from '../../platform/usage/failures.ts';
 import type { PriceRows } from '../../platform/usage/report.ts';
@@ -9,6 +9,7 @@ import type { Usage, UsageRow } from '../../platform/usage/usage.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { monthOf } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
+import type { RateLimits } from '../../shared/rate-limits.ts';
 import { type Member, type Members, readEmail } from '../accounts/members.ts';
 import type { AccountReply, Action } from '../accounts/reply.ts';
 import { html } from '../html.ts';
@@ -232,12 +233,11 @@ export function createOperator(
       members.signOutEverywhere({ account: id }),
     ),
     '/operator/keys/create': createKey('create key', (form) => form.get('account') ?? ''),
-    // Calls are counted per account, so all of its keys have the same limits.
     '/operator/keys/limits': onKey(async ({ account }, form, log) => {
       const limits = readLimits(form);
       if (!limits) return wrong(TEXT.badLimit);
       await log('change limits', textOf(limits));
-      for (const { id } of await keys.listOf(account)) await keys.update(id, { limits });
+      await setLimits(keys, account, limits);
       return undefined;
     }),
     '/operator/keys/disable': onKey(async ({ id }, _form, log) => {

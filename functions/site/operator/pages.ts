@@ -1,9 +1,10 @@
 import type { Account } from '../../platform/accounts/accounts.ts';
 import type { AuditEntry } from '../../platform/audit/audit.ts';
-import type { KeyRecord, RateLimits } from '../../platform/keys/keys.ts';
+import type { KeyRecord } from '../../platform/keys/keys.ts';
 import type { Failure } from '../../platform/usage/failures.ts';
 import { type ReportedRow, sumRows } from '../../platform/usage/report.ts';
 import { dayOf, monthOf } from '../../shared/dates.ts';
+import type { RateLimits } from '../../shared/rate-limits.ts';
 import { stateOf } from '../accounts/pages.ts';
 import { type Html, html } from '../html.ts';
 import {

@@ -2,10 +2,11 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { CACHE_PREFIX } from '../../../functions/platform/result-cache.ts';
+import { DEMO_PREFIX } from '../../../functions/platform/storage.ts';
 import { UPLOAD_PREFIX } from '../../../functions/platform/uploads.ts';
 import { acknowledge } from './acknowledge.ts';
 
-/** Stores results for a day: not public, TLS only, encrypted, readable from other origins by presigned URL. */
+/** Stores results for `days`: not public, TLS only, encrypted, readable from other origins by presigned URL. */
 export class ResultsBucket extends Bucket {
   constructor(scope: Construct, id: string, { days }: { days: number }) {
     super(scope, id, {
@@ -16,7 +17,10 @@ export class ResultsBucket extends Bucket {
       lifecycleRules: [
         { expiration: Duration.days(days), abortIncompleteMultipartUploadAfter: Duration.days(1) },
         // Uploads expire after an hour, and a cached result is used for less than a day.
-        ...[UPLOAD_PREFIX, CACHE_PREFIX].map((prefix) => ({ prefix, expiration: Duration.days(1) })),
+        ...[DEMO_PREFIX, UPLOAD_PREFIX, CACHE_PREFIX].map((prefix) => ({
+          prefix,
+          expiration: Duration.days(1),
+        })),
       ],
       cors: [
         {
@@ -29,7 +33,7 @@ export class ResultsBucket extends Bucket {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     acknowledge(this, {
-      S1: 'Access logs would contain presigned URLs and outlive the results, which are deleted after a day.',
+      S1: 'Access logs would contain presigned URLs and outlive the results.',
     });
   }
 

@@ -9,7 +9,8 @@
 #include "message.h"
 #include "pictures.h"
 
-void report_progress(void)
+// Sends a heartbeat at most once a second. The first call after a pause always sends one.
+static void report_progress(void)
 {
     static time_t last;
     const time_t now = time(NULL);

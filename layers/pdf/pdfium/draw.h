@@ -41,7 +41,4 @@ enum drawn draw_page(const struct frame *, const struct drawing *, struct canvas
 
 int channels_of(const struct drawing *);
 
-// Sends a heartbeat at most once a second. The first call after a pause always sends one.
-void report_progress(void);
-
 #endif

@@ -25,7 +25,6 @@ const char *extension_of(enum format);
 bool write_image(const struct canvas *, const char *path, const struct encoding *);
 
 bool write_jpeg(const struct canvas *, const char *path, const struct encoding *);
-bool write_png(const struct canvas *, const char *path, const struct encoding *);
 
 // Appends a page to a TIFF file, which the first page creates.
 bool append_tiff(const struct canvas *, const char *path, const struct encoding *, bool first);

@@ -16,7 +16,7 @@ typedef struct fpdf_text_page *FPDF_TEXTPAGE;
 typedef struct fpdf_font *FPDF_FONT;
 
 // From fpdfview.h
-enum { FPDF_ERR_PASSWORD = 4, FPDF_ERR_SECURITY = 5 };
+enum { FPDF_ERR_PASSWORD = 4 };
 enum { FPDFBitmap_Gray = 1, FPDFBitmap_BGR = 2, FPDFBitmap_BGRA = 4 };
 enum { FPDF_ANNOT = 0x01, FPDF_GRAYSCALE = 0x08, FPDF_REVERSE_BYTE_ORDER = 0x10,
        FPDF_RENDER_NO_SMOOTHTEXT = 0x1000, FPDF_RENDER_NO_SMOOTHIMAGE = 0x2000, FPDF_RENDER_NO_SMOOTHPATH = 0x4000 };
@@ -117,7 +117,6 @@ int FPDFText_HasUnicodeMapError(FPDF_TEXTPAGE, int index);
 int FPDFText_IsHyphen(FPDF_TEXTPAGE, int index);
 int FPDFText_IsGenerated(FPDF_TEXTPAGE, int index);
 FPDF_PAGEOBJECT FPDFText_GetTextObject(FPDF_TEXTPAGE, int index);
-int FPDFText_GetLooseCharBox(FPDF_TEXTPAGE, int index, FS_RECTF *);
 
 // From fpdf_sysfontinfo.h
 typedef struct font_info {

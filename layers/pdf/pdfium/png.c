@@ -40,7 +40,7 @@ static size_t pack(const struct canvas *canvas, unsigned char *out)
     return stride * canvas->height;
 }
 
-bool write_png(const struct canvas *canvas, const char *path, const struct encoding *encoding)
+static bool write_png(const struct canvas *canvas, const char *path, const struct encoding *encoding)
 {
     const int bits = encoding->color == MONO && canvas->channels == 1;
     const unsigned char *rows = canvas->bytes;

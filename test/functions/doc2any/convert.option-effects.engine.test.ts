@@ -16,15 +16,18 @@ const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(depende
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
 const IMAGE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/image';
 const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
-const photo = sharp({ create: { width: 900, height: 900, channels: 3, background: '#888', noise } });
+// Made once, because the noise is random.
+const photo = await sharp({ create: { width: 900, height: 900, channels: 3, background: '#888', noise } })
+  .jpeg({ quality: 100 })
+  .toBuffer();
 const by = 'w:id="1" w:author="Ada" w:date="2026-01-02T03:04:05Z"';
 
 const SOURCES: Readonly<Record<string, () => Promise<Buffer> | Buffer>> = {
-  'photo.docx': async () =>
+  'photo.docx': () =>
     makeDocx({
       body: drawing('r:embed="here"'),
       relationships: `<Relationship Id="here" Type="${IMAGE}" Target="media/a.jpeg"/>`,
-      more: [{ name: 'word/media/a.jpeg', content: await photo.jpeg({ quality: 100 }).toBuffer() }],
+      more: [{ name: 'word/media/a.jpeg', content: photo }],
     }),
   'changed.docx': () =>
     makeDocx({

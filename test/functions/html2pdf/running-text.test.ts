@@ -27,6 +27,17 @@ describe('headers and footers', () => {
     expect(template(undefined, 'header', running)).toBe('<span></span>');
   });
 
+  it.each([
+    ['--header-line', true],
+    ['--no-header-line', false],
+    ['--default-header', true],
+    ['--default-header --no-header-line', false],
+  ])('have a line if it is asked for: %s', (names, line) => {
+    const given = options(Object.fromEntries(names.split(' ').map((name) => [name, ''])));
+
+    expect(runningTextOf('header', withDefaultHeader(given), {})?.line ?? false).toBe(line);
+  });
+
   it('fill in known values and leave page numbers to the browser', () => {
     const header = runningTextOf(
       'header',

@@ -48,6 +48,31 @@ describe('animations', () => {
     },
   );
 
+  it.each(['-resize=20x', '-flip -resize=20x'])(
+    'keep their colors and metadata as webp with %s',
+    async (edit) => {
+      const frames = await animation(colors, { ...size, format: 'webp' });
+      const source = await sharp(frames, { animated: true })
+        .withIccProfile('p3')
+        .withExif({ IFD0: { Copyright: 'somebody' } })
+        .webp({ lossless: true })
+        .toBuffer();
+      const optionsOf = (strip: string) => `-define=webp:lossless=true ${edit} ${strip}`;
+
+      const plain = await convertOne(source, { format: 'webp', options: optionsOf('') });
+      const withProfile = await convertOne(source, { format: 'webp', options: optionsOf('-keep=icc') });
+      const whole = await convertOne(source, { format: 'webp', options: optionsOf('-strip=off') });
+
+      const [stripped, profiled, kept] = await Promise.all(
+        [plain, withProfile, whole].map((made) => sharp(made, { animated: true }).metadata()),
+      );
+      expect([stripped!.pages, profiled!.pages, kept!.pages]).toEqual([3, 3, 3]);
+      expect([stripped!.hasProfile, profiled!.hasProfile, kept!.hasProfile]).toEqual([false, true, true]);
+      expect([profiled!.exif, kept!.exif?.includes('somebody')]).toEqual([undefined, true]);
+      expectClose([await pixel(whole, 5, 5)], [await pixel(plain, 5, 5)], 2);
+    },
+  );
+
   it('become one frame in other formats, the first or the chosen one', async () => {
     const source = await animation(colors, { ...size, format: 'gif' });
 

@@ -10,11 +10,14 @@ import { SAMPLES } from './option-samples.ts';
 const { convertOne } = useEngine(imageproc, createEngine);
 
 const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
-const SOURCES: Readonly<Record<string, () => Promise<Buffer>>> = {
-  plain: () =>
-    sharp({ create: { width: 90, height: 60, channels: 3, background: '#888', noise } })
-      .jpeg()
-      .toBuffer(),
+// Made once, because the noise is random.
+const photo = await sharp({ create: { width: 90, height: 60, channels: 3, background: '#888', noise } })
+  .jpeg()
+  .toBuffer();
+const SOURCES: Readonly<Record<string, () => Promise<Buffer> | Buffer>> = {
+  plain: () => photo,
+  drawing: () =>
+    Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="90" height="60"><circle r="40"/></svg>'),
   turned: () => orientedJpeg(6, 90, 60),
   black: () =>
     sharp({ create: { width: 90, height: 60, channels: 3, background: '#000' } })

@@ -12,7 +12,7 @@ export const SAMPLES: Samples<typeof imageproc, 'steps'> = {
   compress: { value: 'None' },
   sampling: { value: '4:2:0' },
   define: { value: 'jpeg:extent=2kb' },
-  density: { value: '300' },
+  density: { value: '300', source: 'drawing' },
   units: { value: 'PixelsPerCentimeter', beside: { '-density': '300' } },
   strip: { value: 'off', source: 'turned' },
   keep: { value: 'exif', source: 'turned' },

@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readEvent, streamReply } from '../../../functions/router/lambda-http.ts';
+import { readProxyEvent, streamReply } from '../../../functions/router/lambda-http.ts';
 
 const event = (fields: object) =>
   ({
@@ -15,19 +15,19 @@ const event = (fields: object) =>
   }) as unknown as APIGatewayProxyEvent;
 
 it('reads the path that the caller requested', () => {
-  expect(readEvent(event({ requestContext: { path: '/api' } }))).toMatchObject({
+  expect(readProxyEvent(event({ requestContext: { path: '/api' } }))).toMatchObject({
     method: 'GET',
     path: '/api',
   });
 });
 
 it('reads a request without a query', () => {
-  expect(readEvent(event({})).query).toEqual([]);
+  expect(readProxyEvent(event({})).query).toEqual([]);
 });
 
 it('keeps the order of names and every value of a repeated one', () => {
   const values = { app: ['imageproc'], '-crop': ['1x1'], '-resize': ['5x5!'], '--cookie': ['a:1', 'b:2'] };
-  const { query, unordered } = readEvent(event({ multiValueQueryStringParameters: values }));
+  const { query, unordered } = readProxyEvent(event({ multiValueQueryStringParameters: values }));
 
   expect(unordered).toBe(query.length);
   expect(query).toEqual([
@@ -39,8 +39,19 @@ it('keeps the order of names and every value of a repeated one', () => {
   ]);
 });
 
+it.each([
+  ['GET', undefined],
+  ['HEAD', undefined],
+  ['POST', '{}'],
+  ['PUT', '{}'],
+])('reads the body only of requests that take one: %s', async (httpMethod, expected) => {
+  const { body } = readProxyEvent(event({ httpMethod, body: '{}' }));
+
+  expect(body && (await text(body))).toBe(expected);
+});
+
 it('finds the loop header in any case', () => {
-  expect(readEvent(event({ multiValueHeaders: { 'cdn-LOOP': ['docmill'] } })).header('cdn-loop')).toBe(
+  expect(readProxyEvent(event({ multiValueHeaders: { 'cdn-LOOP': ['docmill'] } })).header('cdn-loop')).toBe(
     'docmill',
   );
 });
@@ -49,7 +60,9 @@ it('finds the loop header where a proxy has added another one', () => {
   const headers = { 'CDN-Loop': 'cloudflare' };
   const multiValueHeaders = { 'CDN-Loop': ['docmill', 'cloudflare'] };
 
-  expect(readEvent(event({ headers, multiValueHeaders })).header('cdn-loop')).toBe('docmill, cloudflare');
+  expect(readProxyEvent(event({ headers, multiValueHeaders })).header('cdn-loop')).toBe(
+    'docmill, cloudflare',
+  );
 });
 
 describe('a result as the response', () => {

@@ -39,7 +39,9 @@ const PARSERS: Readonly<Record<string, (body: string) => string | undefined>> = 
 const reply = async (urls: readonly string[]) => {
   const result = { ok: true, objectKeys: urls } as const;
   return (
-    await outputReply({ tool: tiny, optionNames: [], ignored: [] }, result, { url: async (url) => url })
+    await outputReply({ tool: tiny, format: 'png', optionNames: [], ignored: [] }, result, {
+      url: async (url) => url,
+    })
   ).body;
 };
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
+import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { errorReply, keyReply, outputReply } from '../../../functions/router/reply.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
@@ -18,7 +19,7 @@ function reply(
 ) {
   const storage = { url: async (objectKey: string) => `http://x/${objectKey}` };
   return outputReply(
-    { tool: pdftools, optionNames: [], ignored },
+    { tool: pdftools, format: 'png', optionNames: [], ignored },
     { ok: true, objectKeys, ...facts },
     storage,
   );
@@ -53,12 +54,34 @@ describe('the response with results', () => {
     const optionNames = ['--fit', '--landscape', '--separator', '-f'];
     const result = { ok: true, objectKeys: ['1'], sourceKind: 'docx' } as const;
 
-    const { headers } = await outputReply({ tool: doc2any, optionNames, ignored: [] }, result, {
-      url: async (key) => key,
-    });
+    const { headers } = await outputReply(
+      { tool: doc2any, format: 'pdf', optionNames, ignored: [] },
+      result,
+      {
+        url: async (key) => key,
+      },
+    );
 
     expect(headers['X-Ignored-Options']).toBe('--fit, --separator');
   });
+
+  it.each([
+    ['jpg', '-density'],
+    ['svg', undefined],
+  ])(
+    'lists an option that affects only some outputs, unless it affects the source: %s',
+    async (sourceKind, header) => {
+      const request = { tool: imageproc, format: 'webp', optionNames: ['-density'], ignored: [] } as const;
+
+      const { headers } = await outputReply(
+        request,
+        { ok: true, objectKeys: ['1'], sourceKind },
+        { url: async (key) => key },
+      );
+
+      expect(headers['X-Ignored-Options']).toBe(header);
+    },
+  );
 
   it.each([
     [false, 'timeout'],

@@ -51,6 +51,7 @@ it.each([
   ['html2image', 'a.png', '--width=1024&--crop-x=1024&--zoom=2'],
   ['html2image', 'a.png', '--width=1024&--crop-x=1024&--selector=table'],
   ['imageproc', 'a.tiff', '-colorspace=CMYK'],
+  ['imageproc', 'a.png', '-colorspace=CMYK&-negate&-colorspace=sRGB'],
   ['doc2any', 'a.png', '--notes&-f=2'],
   ['html2pdf', 'a.pdf', '--encrypt=a&--owner-password=b'],
 ])('%s accepts %s with %s', (app, outfile, options) => {

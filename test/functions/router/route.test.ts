@@ -200,11 +200,15 @@ describe('a conversion', () => {
       },
     };
 
-    const bodies = await Promise.all([call(), call(), call()]);
+    // A caller may use the same ID for several requests.
+    const named = { header: headerOf({ 'x-request-id': 'mine' }) };
+    const bodies = await Promise.all([call(GOOD, named), call(GOOD, named), call(GOOD, named)]);
     await call();
 
     expect(invocations).toHaveLength(2);
     expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
+    const shared = events.map((event) => (event as { facts: { sharedWith?: string } }).facts.sharedWith);
+    expect(shared.toSorted()).toEqual(['mine', 'mine', undefined, undefined]);
   });
 
   it('is not shared with another account or another request', async () => {

@@ -13,7 +13,7 @@ import { referenceOf } from '../../../functions/shared/options/reference.ts';
 import type { Tool } from '../../../functions/shared/tool.ts';
 import { Members } from '../../../functions/site/accounts/members.ts';
 import { writeSite } from '../../../functions/site/build.ts';
-import { type Call, callOf, snippetOf } from '../../../functions/site/client/snippets.ts';
+import { type ApiCall, callOf, snippetOf } from '../../../functions/site/client/snippets.ts';
 import * as tools from '../../../functions/tools.ts';
 import { openAccounts } from '../../../infra/local/accounts.ts';
 import { quarters } from '../../fixtures/image.ts';
@@ -631,7 +631,7 @@ describe('the programs that the page shows', () => {
 });
 
 /** Runs a program, and downloads what it prints. */
-async function runProgram(way: (typeof RUNNABLE)[number], call: Call): Promise<void> {
+async function runProgram(way: (typeof RUNNABLE)[number], call: ApiCall): Promise<void> {
   const [program, ...args] = PROGRAMS[way];
   const text = snippetOf(way, call).replace('<?php', '');
   const env = { ...process.env, API_KEY: used().service.apiKey };

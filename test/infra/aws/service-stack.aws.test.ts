@@ -11,10 +11,12 @@ import { TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
-import { type Settings, DEFAULT_SETTINGS as settings } from '../../../infra/aws/settings.ts';
+import { parseSettings, type Settings } from '../../../infra/aws/settings.ts';
 import { readStage } from '../../../infra/aws/stage.ts';
 import { createApp } from './create-app.ts';
 import { environmentOf } from './environment.ts';
+
+const settings = parseSettings({});
 
 const NAMES = Object.keys(tools);
 const cdk = JSON.parse(readFileSync(join(import.meta.dirname, '../../../cdk.json'), 'utf8'));
@@ -191,7 +193,7 @@ describe('the stack', () => {
       },
       BucketEncryption: Match.anyValue(),
       LifecycleConfiguration: {
-        Rules: [undefined, 'uploads/', 'cache/'].map((Prefix) =>
+        Rules: [undefined, 'demo/', 'uploads/', 'cache/'].map((Prefix) =>
           Match.objectLike({ ExpirationInDays: 1, Status: 'Enabled', ...(Prefix && { Prefix }) }),
         ),
       },

@@ -3,10 +3,12 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { processTree, readStat } from '../../../functions/engines/worker/linux/proc.ts';
 import * as tools from '../../../functions/tools.ts';
-import { DEFAULT_SETTINGS as defaults } from '../../../infra/aws/settings.ts';
+import { parseSettings } from '../../../infra/aws/settings.ts';
 import { type Emulator, startEmulator } from '../../infra/aws/lambda-emulator/emulator.ts';
 import type { Canary } from '../checks/canary.ts';
 import { type AttackedService, callersOf, type ServiceSettings } from './deployment.ts';
+
+const defaults = parseSettings({});
 
 /** A service in the Lambda emulator, with its internals. */
 export interface EmulatedService extends AttackedService {

@@ -1,3 +1,5 @@
+import { PRODUCT } from '../../../shared/product.ts';
+
 /** The facts that the command line depends on. */
 export interface FlagOptions {
   /** Private directory for the browser's profile. */
@@ -32,12 +34,14 @@ const DISABLED_FEATURES = [
   'site-per-process',
 ];
 
+/** Major version of the browser in the `chromium` layer. */
+export const CHROMIUM_VERSION = '153';
+
 /**
  * Chrome's own `User-Agent`, because pages depend on it, without the word `Headless`, which many servers reject, plus the
  * service's name.
  */
-export const USER_AGENT =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36 docmill/0.1';
+export const USER_AGENT = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${CHROMIUM_VERSION}.0.0.0 Safari/537.36 ${PRODUCT}`;
 
 /**
  * Returns the whole command line. It takes nothing from the defaults of the package or of puppeteer, which include

@@ -20,7 +20,7 @@ import { browserMemory, findHelperProcesses, isAlive } from './processes.ts';
  * Produces the result for one page in a folder. `tell` reports a URL that could not be loaded. After a cancellation,
  * this may still run beside the next request, whose folder is the working directory by then.
  */
-export type Work<Options extends PageOptions> = (
+export type PageWork<Options extends PageOptions> = (
   session: Session,
   request: PageRequest<Options>,
   surroundings: { readonly folder: string; readonly tell: (failure: PageFailure) => void },
@@ -50,7 +50,7 @@ const CRASH_TIME = 50;
  * the browser, its network process or a renderer ends. A request that had started then counts as crashed.
  */
 export async function servePages<Options extends PageOptions>(
-  work: Work<Options>,
+  work: PageWork<Options>,
   { prints }: { readonly prints: boolean },
 ): Promise<void> {
   endWithParent();

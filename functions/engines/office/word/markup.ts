@@ -26,13 +26,13 @@ export interface Edit {
   readonly text: string;
 }
 
-/** Maximum number of elements around each other, which bounds memory. Documents have about 50. */
+/** Maximum nesting depth of elements, which bounds memory. Documents have about 50 levels. */
 const MAX_DEPTH = 1000;
 
 /**
  * Reads a part of an Office Open XML document from its beginning to its end. Prefixes are those that Office writes,
  * such as `w:` for text.
- * @throws Error if the text is not well-formed, or has too many elements around each other.
+ * @throws Error if the text is not well-formed, or is nested too deeply.
  */
 export function readMarkup(xml: string, { open, close, text }: Handlers): void {
   const parser = new SaxesParser({ position: true, xmlns: false });

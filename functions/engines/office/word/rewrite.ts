@@ -37,7 +37,7 @@ async function readGridEdits(bytes: Buffer, document: string): Promise<Edit[]> {
     await readFirst(bytes, THEME),
     await readFirst(bytes, SETTINGS),
   ];
-  const { language, snapsInTables } = readSettings(settings);
+  const { language, snapsInTables } = readGridSettings(settings);
   return lineGridEdits(document, readStyles(styles || '<w:styles/>', theme, language), snapsInTables);
 }
 
@@ -52,7 +52,7 @@ async function readFirst(bytes: Buffer, pattern: RegExp): Promise<readonly [name
   return found ?? ['', ''];
 }
 
-function readSettings(settings: string): { language: string; snapsInTables: boolean } {
+function readGridSettings(settings: string): { language: string; snapsInTables: boolean } {
   const read = { language: '', snapsInTables: false };
   if (settings === '') return read;
   readMarkup(settings, {

@@ -18,7 +18,7 @@ export interface Formatting {
 export interface Styles {
   /** Returns what a paragraph inherits from its style, or from the default one, and from the style of its table. */
   formatting(styleId: string | undefined, tableStyleId?: string): Formatting;
-  /** Reads an element inside `w:rPr`, which may name a style of characters. */
+  /** Reads an element inside `w:rPr`, which may name a character style. */
   readText(name: string, attributes: Attributes): Formatting;
 }
 

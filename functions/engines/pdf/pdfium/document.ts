@@ -4,6 +4,7 @@ import { ConversionError } from '../../../shared/errors.ts';
 import type { Size } from '../../../shared/options/geometry.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import { WorkerCrash } from '../../worker/process.ts';
+import { PASSWORD_MESSAGES } from '../password-messages.ts';
 import type { Fallback } from '../pdfjs/fallback.ts';
 import type { PdfSource } from './drawing.ts';
 import type { Opened, Pdfium } from './pdfium.ts';
@@ -51,7 +52,7 @@ export async function openDocument(
     if (other && !(other instanceof ConversionError)) return describe(locked, other, true);
     if (other) failures.push(other);
   }
-  throw failures.find(({ code }) => code.endsWith('PASSWORD') || code.startsWith('PASSWORD')) ?? failures[0]!;
+  throw failures.find(({ code }) => Object.hasOwn(PASSWORD_MESSAGES, code)) ?? failures[0]!;
 
   function openWith(other: Fallback, locked: PdfSource) {
     const { range, maxPixels } = request;

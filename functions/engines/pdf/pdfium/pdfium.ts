@@ -4,6 +4,7 @@ import type { EngineDependencies } from '../../../shared/tool.ts';
 import { type ClientDependencies, EngineClient, type StallTimeouts } from '../../client.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import { nativeEngine } from '../../worker/sandbox.ts';
+import { PASSWORD_MESSAGES } from '../password-messages.ts';
 import type { Drawing, Encoding, PageFrame, PdfSource } from './drawing.ts';
 
 /** Timeouts in milliseconds: without any progress, and per page. PDFium never finishes some documents. */
@@ -12,8 +13,7 @@ const TIMES: StallTimeouts = { stall: 10_000, page: 30_000 };
 /** Messages for the error codes of the engine; see `layers/pdf/pdfium/`. */
 const MESSAGES = {
   UNSUPPORTED_SOURCE: () => 'The source is not a PDF document.',
-  PASSWORD_REQUIRED: () => "The document is encrypted. Set '-upw' to open it.",
-  WRONG_PASSWORD: () => "The value of '-upw' or '-opw' does not open the document.",
+  ...PASSWORD_MESSAGES,
   CORRUPT_SOURCE: () => 'The document is damaged and cannot be displayed.',
   SOURCE_TOO_LARGE: ({ width, height, max }: Readonly<Record<string, string | number>>) =>
     width === undefined

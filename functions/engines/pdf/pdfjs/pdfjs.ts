@@ -4,6 +4,7 @@ import { AnnotationMode, getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import sharp from 'sharp';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { Size } from '../../../shared/options/geometry.ts';
+import { PASSWORD_MESSAGES } from '../password-messages.ts';
 import { channelsOf, type Drawing, type PageFrame } from '../pdfium/drawing.ts';
 import { packageFile } from './package-file.ts';
 
@@ -126,7 +127,6 @@ function refusal(thrown: unknown, passwordGiven: boolean): never {
     const message = 'The document is damaged and cannot be displayed.';
     throw new ConversionError('CORRUPT_SOURCE', message, { cause: thrown });
   }
-  if (passwordGiven)
-    throw new ConversionError('WRONG_PASSWORD', "The value of '-upw' or '-opw' does not open the document.");
-  throw new ConversionError('PASSWORD_REQUIRED', "The document is encrypted. Set '-upw' to open it.");
+  const code = passwordGiven ? 'WRONG_PASSWORD' : 'PASSWORD_REQUIRED';
+  throw new ConversionError(code, PASSWORD_MESSAGES[code]());
 }

@@ -3,6 +3,7 @@ import type { EngineDependencies } from '../../../shared/tool.ts';
 import { type ClientDependencies, EngineClient } from '../../client.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import { nativeEngine } from '../../worker/sandbox.ts';
+import { PASSWORD_MESSAGES } from '../password-messages.ts';
 import { type Edit, jobOf } from './job.ts';
 
 export type { Edit, Encryption, Information, Permissions } from './job.ts';
@@ -18,8 +19,7 @@ export interface Qpdf {
 }
 
 const MESSAGES = {
-  WRONG_PASSWORD: () => "The value of '-upw' or '-opw' does not open the document.",
-  PASSWORD_REQUIRED: () => "The document is encrypted. Set '-upw' to open it.",
+  ...PASSWORD_MESSAGES,
   CORRUPT_SOURCE: () => 'The PDF is damaged and could not be rewritten.',
 };
 

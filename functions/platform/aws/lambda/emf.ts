@@ -54,17 +54,15 @@ export function withCallMetrics(log: Log, namespace: string): Log {
   };
 }
 
-/** Logs metrics of each conversion in a tool's function. The first one counts as a cold start. */
-export function conversionMetrics(log: Log, namespace: string): ConversionObserver {
-  let isCold = true;
+/** Logs metrics of each conversion in a tool's function. `coldStarts` returns 1 during the first one. */
+export function conversionMetrics(log: Log, namespace: string, coldStarts: () => number): ConversionObserver {
   return {
     started: () => {},
     ended(tool, _code, { sourceBytes, resultBytes, pages }) {
       const metrics: Metric[] = [
-        { name: 'ColdStarts', unit: 'Count', value: Number(isCold) },
+        { name: 'ColdStarts', unit: 'Count', value: coldStarts() },
         { name: 'UsedMemory', unit: 'Megabytes', value: usedMemory() },
       ];
-      isCold = false;
       const facts = { tool, sourceBytes, resultBytes, pages };
       log('metrics', { ...facts, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
     },

@@ -100,20 +100,23 @@ async function prepare<T extends Tool>(
   const download = createDownload(egress, decode);
   const engine = createEngine({ ...workers, observer: state, egress, download });
   const memory = numberSetting('AWS_LAMBDA_FUNCTION_MEMORY_SIZE', 3008, { min: 128, max: 10_240 });
+  let conversions = 0;
+  const coldStarts = () => Number(conversions === 1);
   const convert = createHandler(tool, engine, {
     download,
     readValidators: createReadValidators(egress),
     put: orReceive(createS3Put(environment.resultsUrl)),
     temporary,
     log: (event, facts, level) => log(event, { ...facts, ...sandboxState() }, level),
-    conversions: conversionMetrics(log, metrics),
+    conversions: conversionMetrics(log, metrics, coldStarts),
   });
-  let conversions = 0;
   const handle: Invoke = async (invocation, signal) => {
     conversions += 1;
-    const coldStarts = conversions === 1 ? 1 : 0;
     const result = await withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));
-    return { ...result, ...(result.measured && { measured: { ...result.measured, coldStarts } }) };
+    return {
+      ...result,
+      ...(result.measured && { measured: { ...result.measured, coldStarts: coldStarts() } }),
+    };
   };
   const warm = () => warmEngine(engine, log, WARM_TIME);
   await Promise.all([whole, warm()]);

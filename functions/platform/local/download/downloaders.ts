@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Work } from '../../../engines/protocol.ts';
 import { nodeEnvironment } from '../../../engines/worker/node-environment.ts';
-import type { WorkerObserver } from '../../../engines/worker/observer.ts';
 import { observe } from '../../../engines/worker/pool.ts';
 import { WorkerCrash, WorkerProcess } from '../../../engines/worker/process.ts';
 import { inTurn } from '../../../engines/worker/start-turns.ts';
@@ -13,6 +12,7 @@ import { downloadTimeout, type ReadValidators } from '../../../shared/source/dow
 import { BUDGETS } from '../../../shared/source/request.ts';
 import { untilAborted, withTimeout } from '../../../shared/timeout.ts';
 import type { Download, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
+import type { WorkerObserver } from '../../../shared/worker-observer.ts';
 
 /** Settings of a download process. Every user of the machine can see them. */
 export interface DownloaderSettings

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
-import type { HttpRequest } from '../../../../functions/router/http.ts';
+import { type HttpRequest, takesBody } from '../../../../functions/router/http.ts';
 import { decodeQuery } from '../../../../functions/router/query.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
@@ -115,14 +115,13 @@ async function answer(
 
 function readRequest(request: IncomingMessage, url: URL): HttpRequest {
   const { headers } = request;
-  const takesBody = (request.method === 'POST' || request.method === 'PUT') && hasBody(request);
   return {
     method: request.method ?? '',
     path: url.pathname,
     query: decodeQuery(url.search.slice(1)),
     rawQuery: (request.url ?? '').replace(/^[^?]*\??/, ''),
     header: (name) => [headers[name]].flat().join(',') || undefined,
-    ...(takesBody && { body: request }),
+    ...(takesBody(request.method) && hasBody(request) && { body: request }),
     ip: callerIp(request),
   };
 }

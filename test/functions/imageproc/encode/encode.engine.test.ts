@@ -65,9 +65,14 @@ describe('formats', () => {
   it('writes CMYK only to formats that support it', async () => {
     const made = await convertOne(PICTURE, { format: 'jpg', options: '-colorspace=CMYK' });
     const refused = await refusal(PICTURE, { format: 'png', options: '-colorspace=CMYK' });
+    const restored = await convertOne(PICTURE, {
+      format: 'png',
+      options: '-colorspace=CMYK -colorspace=sRGB',
+    });
 
     expect(await sharp(made).metadata()).toMatchObject({ space: 'cmyk', channels: 4 });
     expect(refused).toMatchObject({ code: 'BAD_PARAMETER' });
+    expectClose(await corners(restored), UPRIGHT, 30);
   });
 
   it('removes metadata by default', async () => {

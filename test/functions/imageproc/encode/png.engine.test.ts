@@ -101,6 +101,12 @@ describe('a png', () => {
     expect(small.length).toBeLessThan(fast.length);
   });
 
+  it('has the default level with -quality=0, as in ImageMagick', async () => {
+    const made = await convertOne(photo, { format: 'png', options: '-quality=0' });
+
+    expect(made.equals(await convertOne(photo, { format: 'png' }))).toBe(true);
+  });
+
   it.each(['-define=jpeg:extent=lots', '-define=png:color-type=9'])('rejects %s', async (options) => {
     const refused = await refusal(PICTURE, { format: 'png', options });
 

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  containsApiKey,
-  createApiKey,
-  hashApiKey,
-  withoutApiKeys,
-} from '../../../../functions/platform/keys/api-key.ts';
+import { createApiKey, hashApiKey } from '../../../../functions/platform/keys/api-key.ts';
+import { containsApiKey, withoutApiKeys } from '../../../../functions/shared/find-api-keys.ts';
 
 describe('an API key', () => {
   it('is four groups of seven separated by hyphens, and always different', () => {

@@ -178,6 +178,16 @@ export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): 
       expect(await table.keys.find(created!.apiKey)).toBeDefined();
     });
 
+    it('rotates only a valid key', async () => {
+      const { record } = await table.keys.create(KEY);
+      await table.keys.update(record.id, { disabled: true });
+      const disabled = await rotateKey(table.keys, record.id, 1000);
+      await table.keys.update(record.id, { disabled: false, expires: 1000 });
+      const expired = await rotateKey(table.keys, record.id, 1000);
+
+      expect([disabled, expired]).toEqual([undefined, undefined]);
+    });
+
     it('never extends a key that expires sooner when it is rotated', async () => {
       const expires = 1000 * Math.ceil(Date.now() / 1000 + 60);
       const { record } = await table.keys.create({ ...KEY, expires });

@@ -1,9 +1,9 @@
 // A process that makes parallel calls of one account: `node caller.ts '{"calls":100,…}'`. Prints how many were admitted.
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createDynamoLimiter } from '../../../../functions/platform/aws/limits.ts';
-import type { RateLimits } from '../../../../functions/platform/keys/keys.ts';
 import { openDatabase } from '../../../../functions/platform/local/database.ts';
 import { createSqliteLimiter } from '../../../../functions/platform/local/limits.ts';
+import type { RateLimits } from '../../../../functions/shared/rate-limits.ts';
 
 interface Task {
   readonly calls: number;

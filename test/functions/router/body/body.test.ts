@@ -3,8 +3,11 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { openBody } from '../../../../functions/router/body/body.ts';
 import { isFile } from '../../../../functions/router/body/part.ts';
+import { parameterNames } from '../../../../functions/router/request.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { headerOf } from '../header.ts';
+
+const names = parameterNames(Object.values(tools));
 
 interface Sent {
   readonly method?: string;
@@ -22,7 +25,15 @@ async function open({ method = 'POST', path = '/api/', headers = {}, body, chunk
     bytes.subarray(index * chunk, (index + 1) * chunk),
   );
   const stream = Readable.from(chunks, { objectMode: false });
-  const request = { method, path, query: [], header: headerOf(headers), body: stream, maySendSource: true };
+  const request = {
+    method,
+    path,
+    query: [],
+    header: headerOf(headers),
+    body: stream,
+    maySendSource: true,
+    names,
+  };
   const { parameters, rest, isSource } = await openBody(
     request,
     { name: 'one', hasKey: true },
@@ -173,6 +184,7 @@ describe('a body', () => {
       header: headerOf(headers),
       body,
       maySendSource: true,
+      names,
     };
     const { rest, close } = await openBody(sent, { name: 'one', hasKey: true }, request.signal);
     const reading = (async () => {
@@ -207,7 +219,15 @@ it('waits while four bodies of its caller are read up to their first file, but n
   const stop = new AbortController();
   const open = (caller: string, body: Readable) =>
     openBody(
-      { method: 'POST', path: '/api/', query: [], header: headerOf(headers), body, maySendSource: true },
+      {
+        method: 'POST',
+        path: '/api/',
+        query: [],
+        header: headerOf(headers),
+        body,
+        maySendSource: true,
+        names,
+      },
       { name: caller, hasKey: true },
       stop.signal,
     );
@@ -238,7 +258,7 @@ it.each([
     const body = new Readable({ read() {} });
     const caller = { name: 'many', hasKey };
     return openBody(
-      { method: 'POST', path: '/api/', query: [], header, body, maySendSource: true },
+      { method: 'POST', path: '/api/', query: [], header, body, maySendSource: true, names },
       caller,
       stop.signal,
     );
@@ -264,6 +284,7 @@ it('does not wait for bodies without a key', async () => {
         header: headerOf({ 'content-type': FORM }),
         body,
         maySendSource: true,
+        names,
       },
       { name, hasKey },
       stop.signal,

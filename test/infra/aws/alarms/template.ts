@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as tools from '../../../../functions/tools.ts';
 import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
-import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
+import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { createApp } from '../create-app.ts';
 import { STACK } from '../lambda-emulator/deployment.ts';
+
+const settings = parseSettings({});
 
 /** Names one metric in the template. */
 export interface MetricResource {

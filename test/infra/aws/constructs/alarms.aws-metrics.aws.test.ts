@@ -3,9 +3,11 @@ import { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, it } from 'vitest';
-import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
+import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { type MetricResource, metricsOf, readAlarms } from '../alarms/template.ts';
 import { createApp } from '../create-app.ts';
+
+const settings = parseSettings({});
 
 const { alarms, template } = readAlarms();
 const stack = new Stack(createApp(), 'reference');

@@ -2,12 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
+import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { isBreached, isRaised } from '../alarms/evaluate.ts';
 import { PROVOCATIONS } from '../alarms/provocations.ts';
 import { metricsOf, readAlarms } from '../alarms/template.ts';
 import { publicAddress } from '../lambda-emulator/network/network.ts';
 import { useEmulator } from './use-emulator.ts';
+
+const settings = parseSettings({});
 
 const { alarms, chosen } = readAlarms();
 

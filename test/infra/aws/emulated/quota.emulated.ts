@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
+import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { type Asked, type UsedEmulator, useEmulator } from './use-emulator.ts';
+
+const settings = parseSettings({});
 
 const CALLERS = 30;
 const QUOTA = 10;

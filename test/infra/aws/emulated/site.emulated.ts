@@ -9,7 +9,7 @@ import { createDynamoAccounts } from '../../../../functions/platform/aws/account
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
 import { createDynamoRecords } from '../../../../functions/platform/aws/records.ts';
 import { Members } from '../../../../functions/site/accounts/members.ts';
-import { DEFAULT_SETTINGS } from '../../../../infra/aws/settings.ts';
+import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { quarters } from '../../../fixtures/image.ts';
 import { startMailServer } from '../../../functions/site/mail-server.ts';
 import { CLIENT, startProvider } from '../../../functions/site/openid/provider.ts';
@@ -24,7 +24,7 @@ const cognito = await startProvider(() => `${site}/account/openid/callback`, {
 const mailServer = await startMailServer();
 const used = useEmulator({
   settings: {
-    ...DEFAULT_SETTINGS,
+    ...parseSettings({}),
     site: {
       signUp: 'open',
       mail: { from: 'docmill@example.com', parameter: '/docmill/smtp' },

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { processTree } from '../../../../functions/engines/worker/linux/proc.ts';
-import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
+import { parseSettings } from '../../../../infra/aws/settings.ts';
 import { holds } from './process-memory.ts';
 import { CALLS, type UsedEmulator, useEmulator } from './use-emulator.ts';
+
+const settings = parseSettings({});
 
 /** Calls of each account to each tool. The accounts alternate, so each call could find the environment of the other. */
 const ROUNDS = 4;

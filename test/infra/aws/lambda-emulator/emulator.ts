@@ -1,6 +1,6 @@
 import { PutBucketCorsCommand } from '@aws-sdk/client-s3';
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
-import { DEFAULT_SETTINGS as defaults, type Settings } from '../../../../infra/aws/settings.ts';
+import { parseSettings, type Settings } from '../../../../infra/aws/settings.ts';
 import { metricLine, type Report } from '../alarms/aws-metrics.ts';
 import { startDynalite } from '../servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../servers/lambda-endpoint.ts';
@@ -15,6 +15,8 @@ import { startGuard } from './iam/guard.ts';
 import { publicAddress } from './network/network.ts';
 import { buildHost } from './sandbox/host.ts';
 import { Ended, type FunctionDefinition, type Host } from './sandbox/sandbox.ts';
+
+const defaults = parseSettings({});
 
 /** As long as Lambda's session tokens, and with the same alphabet. It becomes part of every presigned URL. */
 const SESSION_TOKEN = `IQoJb3JpZ2luX2Vj${'aB3/+xYz9'.repeat(96)}==`;

@@ -43,7 +43,7 @@ export function watchDocument(session: Session): WatchedDocument {
   let unreachable = false;
   let last: Protocol.Network.Response | undefined;
   const responses = new Map<string, Protocol.Network.Response>();
-  let fault: string | undefined;
+  let loadFailure: string | undefined;
   let exception: string | undefined;
   const statuses = new Map<number, string>();
   let parsed = open<string>();
@@ -53,12 +53,15 @@ export function watchDocument(session: Session): WatchedDocument {
   const requests = watchRequests(session);
 
   protocol.on('Network.requestWillBeSent', (event) => {
+    const { redirectResponse } = event;
+    if (redirectResponse) statuses.set(redirectResponse.status, redirectResponse.url);
     if (event.type !== 'Document' || event.frameId !== frameId) return;
     url = event.request.url;
     documentRequest = event.requestId;
   });
-  protocol.on('Network.loadingFailed', ({ canceled, errorText }) => {
-    if (!canceled) fault ??= errorText;
+  protocol.on('Network.loadingFailed', ({ canceled, blockedReason, errorText }) => {
+    // Images that `--no-images` blocks do not count.
+    if (!canceled && blockedReason !== 'inspector') loadFailure ??= errorText;
   });
   protocol.on('Network.responseReceived', (event) => {
     const main = event.type === 'Document' && event.frameId === frameId;
@@ -67,7 +70,7 @@ export function watchDocument(session: Session): WatchedDocument {
       responses.set(event.loaderId, last);
     }
     statuses.set(event.response.status, event.response.url);
-    if (!main && event.response.status >= 400) fault ??= `status ${event.response.status}`;
+    if (!main && event.response.status >= 400) loadFailure ??= `status ${event.response.status}`;
   });
   protocol.on('Runtime.exceptionThrown', ({ exceptionDetails: { text, exception: thrown } }) => {
     exception ??= thrown?.description?.split('\n', 1)[0] ?? text;
@@ -122,9 +125,9 @@ export function watchDocument(session: Session): WatchedDocument {
       const isMedia = /^(video|audio)\//.test(response?.mimeType ?? '');
       if (isDownload || isMedia) throw noPage(response?.mimeType);
       if (failed !== undefined) throw unreachableBy(failed, status);
-      if (options.mediaErrors === 'abort' && fault !== undefined) {
-        const code = fault.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
-        throw new ConversionError(code, `A resource on the page failed to load: ${fault}.`);
+      if (options.mediaErrors === 'abort' && loadFailure !== undefined) {
+        const code = loadFailure.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
+        throw new ConversionError(code, `A resource on the page failed to load: ${loadFailure}.`);
       }
     },
   };

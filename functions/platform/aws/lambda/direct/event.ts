@@ -51,8 +51,5 @@ export interface ToolOutput {
   readonly base64?: string;
 }
 
-/** Maximum bytes of all outputs in a response with base64: Lambda allows 6 MB. */
-export const MAX_INLINE_BYTES = 4_500_000;
-
 /** Placeholder for the name of each file in the `key` of an upload form, as in S3's own forms. */
 export const FILE_NAME = `\${filename}`;

@@ -69,7 +69,7 @@ export async function runDirect(
     return {
       outputs: receiver.outputs,
       ...(pageCount === undefined ? {} : { pageCount }),
-      ignored: namesWithoutEffect({ tool, optionNames, ignored }, sourceKind),
+      ignored: namesWithoutEffect({ tool, format, optionNames, ignored }, sourceKind),
       warnings,
       milliseconds: Math.round(performance.now() - started),
     };

@@ -2,6 +2,7 @@ import { extensionsOf } from '../../../../shared/extensions.ts';
 import { MAX_ARGS_LENGTH } from '../../../../shared/options/args.ts';
 import { type JsonSchema, MAX_URL_LENGTH } from '../../../../shared/options/option.ts';
 import { properties } from '../../../../shared/options/schema.ts';
+import { MAX_NAME_LENGTH } from '../../../../shared/output-name.ts';
 import type { Tool } from '../../../../shared/tool.ts';
 
 const SCALAR = { type: ['string', 'number', 'boolean'] };
@@ -24,7 +25,7 @@ export function eventSchema(tool: Tool): JsonSchema {
         maxLength: MAX_URL_LENGTH,
         description: 'Absolute http or https URL of the source.',
       },
-      outfile: { type: 'string', maxLength: 180, pattern: outfilePattern(tool) },
+      outfile: { type: 'string', maxLength: MAX_NAME_LENGTH, pattern: outfilePattern(tool) },
       options: {
         type: 'object',
         additionalProperties: false,

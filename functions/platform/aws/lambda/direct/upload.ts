@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Egress } from '../../../../shared/egress/guard.ts';
 import { ConversionError, type ErrorCode, megabytes } from '../../../../shared/errors.ts';
+import { MAX_INLINE_BYTES } from '../../../../shared/settings/aws.ts';
 import type { StoredFile } from '../../../storage.ts';
 import { postForm, putFile, retryUpload, type StorageResponse } from '../../post-form.ts';
-import { FILE_NAME, MAX_INLINE_BYTES, type ToolOutput, type Upload } from './event.ts';
+import { FILE_NAME, type ToolOutput, type Upload } from './event.ts';
 
 /** Takes the outputs of one direct invocation, one after another. */
 export interface Receiver {

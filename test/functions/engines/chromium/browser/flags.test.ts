@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { chromiumFlags } from '../../../../../functions/engines/chromium/browser/flags.ts';
+import {
+  CHROMIUM_VERSION,
+  chromiumFlags,
+  USER_AGENT,
+} from '../../../../../functions/engines/chromium/browser/flags.ts';
+import { PINS } from '../../../../../layers/chromium/pins.ts';
+import product from '../../../../../package.json' with { type: 'json' };
+
+it('names the browser and the service by the versions in use', () => {
+  expect(PINS.version.split('.')[0]).toBe(CHROMIUM_VERSION);
+  expect(`${product.name}/${product.version}`).toContain(USER_AGENT.split(' ').at(-1));
+});
 
 const flags = chromiumFlags({ profile: '/profile', sandbox: false, processes: 'started' });
 

@@ -55,6 +55,9 @@ beforeAll(async () => {
     '/loop': answer(302, { location: '/loop' }),
     '/text': answer(200, { 'content-type': 'text/plain' }, 'plain text'),
     '/broken-image': '<p>page</p><img src="/nothing">',
+    '/private-image': '<p>page</p><img src="http://10.0.0.1/">',
+    '/private-style': '<p>page</p><link rel=stylesheet href="http://10.0.0.1/">',
+    '/moved': answer(301, { location: '/' }),
     '/parts': `<p>parts</p><img src="/own.svg"><img src="http://127.0.0.1:${other.port}/image">
       <script>fetch("/fetched"); fetch("http://127.0.0.1:${other.port}/", { mode: "no-cors" })</script>`,
     '/own.svg': answer(200, { 'content-type': 'image/svg+xml' }, '<svg/>'),
@@ -160,6 +163,24 @@ describe('a missing page', () => {
     await expect(text('/broken-image', { '--load-media-error-handling': 'abort' })).rejects.toMatchObject({
       code: 'SOURCE_STATUS',
       message: 'A resource on the page failed to load: status 404.',
+    });
+  });
+
+  it('fails on blocked IP addresses, but not on images that the caller turned off', async () => {
+    const abort = { '--load-media-error-handling': 'abort' };
+
+    expect(await text('/broken-image', { ...abort, '--no-images': '' })).toBe('page');
+    await expect(text('/private-image', abort)).rejects.toMatchObject({ code: 'SOURCE_STATUS' });
+    await expect(text('/private-style', { ...abort, '--no-images': '' })).rejects.toMatchObject({
+      code: 'SOURCE_STATUS',
+    });
+  });
+
+  it('fails on the status of a redirect on request', async () => {
+    expect(await text('/moved', { '--fail-on-status': '302,4xx' })).toBe('Hello');
+    await expect(text('/moved', { '--fail-on-status': '3xx' })).rejects.toMatchObject({
+      code: 'SOURCE_STATUS',
+      message: expect.stringContaining('status 301'),
     });
   });
 });
