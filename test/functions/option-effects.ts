@@ -137,7 +137,10 @@ function withoutTimes(text: string): string {
       .replace(/\/DocChecksum \/\w+/g, '')
       .replace(/\\(creatim|revtim|printim)[^}]*/g, '')
       // LibreOffice remembers these from one document to the next.
-      .replace(/first-page-number="\w+"|\bMpm\d+|<config:config-item config:name="VisibleArea[^>]*>-?\d+/g, '')
+      .replace(
+        /first-page-number="\w+"|\bMpm\d+|<config:config-item config:name="VisibleArea[^>]*>-?\d+/g,
+        '',
+      )
       .replace(/PT\d+S|\d\d:\d\d:\d\d/g, '')
       .replace(/uuid:[\w-]+|rsid\w*|xml:id="[^"]*"|\bct\d{9,}|fld id="[^"]*"/g, '')
   );

@@ -35,8 +35,7 @@ const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
     first: /^(program\/lib(mergedlo|localedata_\w+)|lib\/libicudata)\.so[.\d]*$/,
     // The highest level would take minutes for its 120 MiB.
     level: 12,
-    later:
-      /^(program\/lib(swlo|sclo|smlo|dbalo|vbaobjlo|vbaswobjlo)\.so|lib\/libmwaw-.*|share\/hyphen\/.*)$/,
+    later: /^(program\/lib(swlo|sclo|smlo|dbalo|vbaobjlo|vbaswobjlo)\.so|lib\/libmwaw-.*|share\/hyphen\/.*)$/,
     never: TEXTS,
   },
   // Only qpdf needs these. html2pdf, which also has Chromium, has no space for more.
