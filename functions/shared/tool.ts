@@ -23,13 +23,13 @@ export type Layer =
   | 'fonts'
   | 'sandbox';
 
-/** The layers that one machine needs, in build order. The slowest build comes last. */
+/** The layers that one machine needs, in build order: fonts need Chromium, and the slowest build comes last. */
 export const LOCAL_LAYERS = [
-  'fonts',
   'sandbox',
   'pdf',
   'imagemagick',
   'chromium',
+  'fonts',
   'libreoffice',
 ] as const satisfies readonly Layer[];
 
