@@ -70,6 +70,19 @@ describe('a Word document', () => {
     expect(first!.text.match(/L/g)).toHaveLength(23);
   });
 
+  it('has tables as wide as in Word, in which each word fits', async () => {
+    // The number needs 57 points, beside 10.8 points of margins.
+    const [column, times] = [1356, '<w:rFonts w:ascii="Times New Roman" w:hAnsi="Times New Roman"/>'];
+    const cell = `<w:tc><w:tcPr><w:tcW w:w="${column}" w:type="dxa"/></w:tcPr><w:p><w:r><w:rPr>${times}<w:sz w:val="24"/></w:rPr><w:t>1.50390625</w:t></w:r></w:p></w:tc>`;
+    const table = `<w:tbl><w:tblPr><w:tblW w:w="${2 * column - 30}" w:type="dxa"/></w:tblPr><w:tblGrid>${`<w:gridCol w:w="${column}"/>`.repeat(2)}</w:tblGrid><w:tr>${cell}${cell}</w:tr></w:tbl>`;
+
+    const [page] = await readPdf(
+      await convertOne(makeDocx({ body: table }), { format: 'pdf', options: 'in_ext=.docx' }),
+    );
+
+    expect(page!.text.match(/1\.50390625/g)).toHaveLength(2);
+  });
+
   it('keeps its line grid as an editable document', async () => {
     const grid = '<w:sectPr><w:docGrid w:type="lines" w:linePitch="312"/></w:sectPr>';
 

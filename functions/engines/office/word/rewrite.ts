@@ -3,6 +3,7 @@ import { labelEdits } from './labels.ts';
 import { lineGridEdits } from './line-grid.ts';
 import { applyEdits, type Edit, isOn, readMarkup } from './markup.ts';
 import { readStyles } from './styles.ts';
+import { tableWidthEdits } from './table-widths.ts';
 
 // Some editors number all parts, such as `word/document2.xml`.
 const DOCUMENT = /^word\/document\d*\.xml$/;
@@ -24,8 +25,11 @@ export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined>
     if (edits.length > 0) changed.set(name, applyEdits(text, edits));
   };
   const [documentName, document] = await readFirst(bytes, DOCUMENT);
+  const edits: Edit[] = [];
   if (/<w:docGrid\b[^<>]*\bw:type\s*=\s*["']lines["']/.test(document))
-    change(documentName, document, await readGridEdits(bytes, document));
+    edits.push(...(await readGridEdits(bytes, document)));
+  if (document.includes('<w:tblW ')) edits.push(...tableWidthEdits(document));
+  change(documentName, document, edits);
   const [numberingName, numbering] = await readFirst(bytes, NUMBERING);
   if (numbering !== '') change(numberingName, numbering, labelEdits(numbering));
   return changed.size > 0 ? withParts(bytes, changed) : undefined;
