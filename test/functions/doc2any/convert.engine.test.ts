@@ -57,6 +57,19 @@ describe('a Word document', () => {
     '<w:p><w:pPr><w:spacing w:line="416"/></w:pPr><w:r><w:rPr><w:sz w:val="32"/></w:rPr><w:t>H</w:t></w:r></w:p>';
   const line = '<w:p><w:r><w:rPr><w:sz w:val="21"/></w:rPr><w:t>L</w:t></w:r></w:p>';
 
+  const withSettings = (body: string, settings: string) =>
+    makeDocx({
+      body,
+      relationships:
+        '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/settings" Target="settings.xml"/>',
+      more: [
+        {
+          name: 'word/settings.xml',
+          content: `<w:settings xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">${settings}</w:settings>`,
+        },
+      ],
+    });
+
   it('on a line grid has as many lines on a page as in Word', async () => {
     const section =
       '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:bottom="1440" w:left="1440" w:right="1440"/>' +
@@ -68,6 +81,21 @@ describe('a Word document', () => {
     // 697.9 points: 1 line of 15.6, 10 headings of 31.2, and 23 lines.
     expect(first!.text.match(/H/g)).toHaveLength(10);
     expect(first!.text.match(/L/g)).toHaveLength(23);
+  });
+
+  it('compresses punctuation to fit another character into a line', async () => {
+    // 35 characters of 12 points exceed a line by 4.7 points.
+    const body =
+      `<w:p><w:pPr><w:jc w:val="both"/></w:pPr><w:r><w:rPr><w:sz w:val="24"/></w:rPr><w:t>${'一二三四五六，'.repeat(10)}</w:t></w:r></w:p>` +
+      '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:left="1800" w:right="1800"/></w:sectPr>';
+    const linesOf = async (control: string) => {
+      const source = withSettings(body, `<w:characterSpacingControl w:val="${control}"/>`);
+      const [page] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
+      return page!.text.match(/[一-鿿，]+/g)!.map(({ length }) => length);
+    };
+
+    expect(await linesOf('compressPunctuation')).toEqual([35, 35]);
+    expect(await linesOf('doNotCompress')).toEqual([34, 34, 2]);
   });
 
   it('has tables as wide as in Word, in which each word fits', async () => {
@@ -100,26 +128,15 @@ describe('a Word document', () => {
     ['en-US', 'characteristically internationalization '],
     ['ru-RU', 'достопримечательность электрификация '],
   ])('divides words at the ends of lines if its settings say so: %s', async (language, word) => {
-    const text = (settings: string) =>
-      makeDocx({
-        body: `<w:p><w:r><w:rPr><w:lang w:val="${language}"/></w:rPr><w:t>${word.repeat(200)}</w:t></w:r></w:p>`,
-        relationships:
-          '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/settings" Target="settings.xml"/>',
-        more: [
-          {
-            name: 'word/settings.xml',
-            content: `<w:settings xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">${settings}</w:settings>`,
-          },
-        ],
-      });
+    const body = `<w:p><w:r><w:rPr><w:lang w:val="${language}"/></w:rPr><w:t>${word.repeat(200)}</w:t></w:r></w:p>`;
     const dividedIn = async (source: Buffer) => {
       const [page] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
       // PDFium's sign for the end of a part of a word.
       return page!.text.split('\ufffe').length - 1;
     };
 
-    expect(await dividedIn(text('<w:autoHyphenation/>'))).toBeGreaterThan(10);
-    expect(await dividedIn(text(''))).toBe(0);
+    expect(await dividedIn(withSettings(body, '<w:autoHyphenation/>'))).toBeGreaterThan(10);
+    expect(await dividedIn(withSettings(body, ''))).toBe(0);
   });
 
   it('has lines that are higher for bullets in Symbol, but not for those in Courier New', async () => {

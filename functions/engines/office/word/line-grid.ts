@@ -1,13 +1,7 @@
-import {
-  type Attributes,
-  type Edit,
-  emptyElement,
-  readMarkup,
-  readNumber,
-  type Tag,
-  withAttributes,
-} from './markup.ts';
-import { type Formatting, readParagraph, type Styles } from './styles.ts';
+import type { Attributes, Edit } from './markup.ts';
+import { readNumber, withAttributes } from './markup.ts';
+import { type Paragraph, type Picture, type Section, type Text, TWIPS, widthOf } from './paragraphs.ts';
+import type { Formatting } from './styles.ts';
 
 /**
  * Line heights of fonts in font sizes, as Word measures them, by lowercase names. The stand-ins in
@@ -42,46 +36,9 @@ export const LINE_HEIGHTS: ReadonlyMap<string, number> = new Map(
 /** Line heights of other fonts for ideographs, such as SimSun, and of other fonts, such as Times New Roman. */
 const ASIAN_HEIGHT = 1.3;
 const LATIN_HEIGHT = 1.15;
-/** Average width of a Latin letter in font sizes. */
-const LATIN_WIDTH = 0.5;
-
-const IDEOGRAPHS = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/;
 /** Part of a line by which text may exceed it, because heights are rounded. */
 const ROUNDING = 0.005;
-const TWIPS = 20;
-const EMU_PER_POINT = 12_700;
 const SINGLE = 240;
-/** Maximum number of paragraphs, which bounds memory. A book of 1,000 pages has 20,000. */
-const MAX_PARAGRAPHS = 40_000;
-
-interface Paragraph {
-  readonly isInTable: boolean;
-  /** The paragraph's own tag, and those of its properties and of its spacing. */
-  readonly tag: Tag;
-  properties?: Tag;
-  spacing?: Tag;
-  /** Formatting of the paragraph, of the mark at its end, and of the text that is being read. */
-  formatting: Formatting;
-  mark: Formatting;
-  text: Formatting;
-  /** Width of the text by the height of its lines, both in points. */
-  readonly widths: Map<number, number>;
-  readonly pictures: Picture[];
-}
-
-/** Size in points. */
-interface Picture {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** A section, with the tags of its grid, margins and page size. */
-interface Section {
-  readonly paragraphs: Paragraph[];
-  grid?: Tag;
-  margins?: Tag;
-  paper?: Tag;
-}
 
 /**
  * Replaces the line grid of a document, on which most Chinese ones are set, with the line heights that Word gives to each
@@ -90,22 +47,18 @@ interface Section {
  * or as the whole lines of the grid that its text needs, whichever is more; a picture ends on the grid; and text in tables
  * is off the grid, unless the document's settings say otherwise. Measured in PDFs that Word made.
  *
- * Grids that also arrange characters remain.
- * @throws Error if the text is not well-formed or has too many paragraphs.
+ * Grids that also arrange characters remain. Changes the paragraphs, and returns the edits of the grid.
  */
-export function lineGridEdits(document: string, styles: Styles, snapsInTables: boolean): Edit[] {
-  return readSections(document, styles).flatMap((section) => {
-    const pitch = pitchOf(section);
-    if (pitch === undefined) return [];
-    const { 'w:type': _, ...withoutType } = section.grid!.attributes;
-    const edits = [withAttributes(section.grid!, withoutType)];
-    for (const paragraph of section.paragraphs) {
-      if (paragraph.isInTable && !snapsInTables) continue;
-      const attributes = spacingOf(paragraph, pitch, widthOf(section));
-      if (attributes) edits.push(spacingEdit(paragraph, attributes));
-    }
-    return edits;
-  });
+export function replaceLineGrid(section: Section, snapsInTables: boolean): Edit[] {
+  const pitch = pitchOf(section);
+  if (pitch === undefined) return [];
+  for (const paragraph of section.paragraphs) {
+    if (paragraph.isInTable && !snapsInTables) continue;
+    const attributes = spacingOf(paragraph, pitch, widthOf(section));
+    if (attributes) changeSpacing(paragraph, attributes);
+  }
+  const { 'w:type': _, ...withoutType } = section.grid!.attributes;
+  return [withAttributes(section.grid!, withoutType)];
 }
 
 /** Returns the height of the grid's lines in points, or `undefined` if there is no grid that only arranges lines. */
@@ -116,19 +69,12 @@ function pitchOf({ grid }: Section): number | undefined {
     : undefined;
 }
 
-/** Returns the width of the text in points; unlimited if it is unknown. */
-function widthOf({ paper, margins }: Section): number {
-  const twips = (tag: Tag | undefined, name: string) => readNumber(tag?.attributes[name]) ?? 0;
-  const width = twips(paper, 'w:w') - twips(margins, 'w:left') - twips(margins, 'w:right');
-  return width > 0 ? width / TWIPS : Number.POSITIVE_INFINITY;
-}
-
 /** Returns the attributes of `w:spacing` that make the lines as high as on the grid. */
 function spacingOf(paragraph: Paragraph, pitch: number, width: number): Attributes | undefined {
-  const { formatting, mark, widths, pictures } = paragraph;
+  const { formatting, mark, texts, pictures } = paragraph;
   const { snapsToGrid = true, line = SINGLE, lineRule = 'auto', after = 0 } = formatting;
   if (!snapsToGrid || lineRule === 'exact' || !(line > 0)) return undefined;
-  const natural = usualHeight(widths, width) ?? heightOf({ ...formatting, ...mark }, false);
+  const natural = usualHeight(texts, width) ?? heightOf({ ...formatting, ...mark }, false);
   const required = lineRule === 'auto' ? (line / SINGLE) * pitch : line / TWIPS;
   const height = Math.max(required, onGrid(natural, pitch));
   const attributes = { 'w:line': String(Math.round(height * TWIPS)), 'w:lineRule': 'atLeast' };
@@ -143,7 +89,12 @@ function spacingOf(paragraph: Paragraph, pitch: number, width: number): Attribut
  * Returns the height of the lines that a text fills: of the highest text if it fills one line, otherwise of most of it,
  * because a line with higher text is higher by itself. Returns `undefined` if there is no text.
  */
-function usualHeight(widths: ReadonlyMap<number, number>, width: number): number | undefined {
+function usualHeight(texts: readonly Text[], width: number): number | undefined {
+  const widths = new Map<number, number>();
+  for (const text of texts) {
+    const height = heightOf(text.formatting, text.isAsian);
+    widths.set(height, (widths.get(height) ?? 0) + text.width);
+  }
   const all = [...widths];
   if (all.length === 0) return undefined;
   if (all.reduce((sum, [, each]) => sum + each, 0) <= width) return Math.max(...widths.keys());
@@ -172,92 +123,9 @@ function heightOf({ size = 0, latinFont = '', asianFont = '' }: Formatting, isAs
   return size * (height ?? (isAsian ? ASIAN_HEIGHT : LATIN_HEIGHT));
 }
 
-function spacingEdit({ tag, properties, spacing }: Paragraph, attributes: Attributes): Edit {
-  if (spacing) {
-    const { 'w:afterLines': _, ...others } = spacing.attributes;
-    // Space in lines would take precedence over space in points.
-    const kept = 'w:after' in attributes ? others : spacing.attributes;
-    return withAttributes(spacing, { ...kept, ...attributes });
-  }
-  const element = emptyElement('w:spacing', attributes);
-  const place = properties ?? tag;
-  const added = properties ? element : `<w:pPr>${element}</w:pPr>`;
-  if (!place.isEmpty) return { start: place.end, end: place.end, text: added };
-  return { start: place.end - '/>'.length, end: place.end, text: `>${added}</${place.name}>` };
-}
-
-function readSections(document: string, styles: Styles): Section[] {
-  const sections: Section[] = [];
-  // A text box is inside a paragraph and contains others.
-  const around: Paragraph[] = [];
-  const tables: Array<{ styleId?: string | undefined }> = [];
-  let paragraphs = 0;
-  let section: Section = { paragraphs: [] };
-  readMarkup(document, {
-    open(tag, path) {
-      const { name, attributes } = tag;
-      if (name === 'w:tbl') tables.push({});
-      if (name === 'w:tblStyle' && tables.length > 0) tables.at(-1)!.styleId = attributes['w:val'];
-      // Tracked changes contain the former properties of a section.
-      if (path.at(-1) === 'w:sectPr' && path.at(-2) !== 'w:sectPrChange') {
-        if (name === 'w:docGrid') section.grid = tag;
-        if (name === 'w:pgMar') section.margins = tag;
-        if (name === 'w:pgSz') section.paper = tag;
-      }
-      if (name === 'w:p') {
-        paragraphs += 1;
-        if (paragraphs > MAX_PARAGRAPHS) throw new Error('The document has too many paragraphs.');
-        const paragraph: Paragraph = {
-          isInTable: tables.length > 0,
-          tag,
-          formatting: styles.formatting(undefined, tables.at(-1)?.styleId),
-          mark: {},
-          text: {},
-          widths: new Map(),
-          pictures: [],
-        };
-        around.push(paragraph);
-        section.paragraphs.push(paragraph);
-        return;
-      }
-      const paragraph = around.at(-1);
-      if (!paragraph) return;
-      const place = path.slice(-2).join(' ');
-      if (name === 'w:pPr' && path.at(-1) === 'w:p') paragraph.properties = tag;
-      if (name === 'w:r') paragraph.text = {};
-      if (name === 'w:pStyle' && place === 'w:p w:pPr')
-        paragraph.formatting = styles.formatting(attributes['w:val'], tables.at(-1)?.styleId);
-      if (name === 'w:spacing' && place === 'w:p w:pPr') paragraph.spacing = tag;
-      if (name === 'wp:extent' && path.at(-1) === 'wp:inline')
-        paragraph.pictures.push({ width: points(attributes.cx), height: points(attributes.cy) });
-      if (place === 'w:p w:pPr')
-        paragraph.formatting = { ...paragraph.formatting, ...readParagraph(name, attributes) };
-      const read = styles.readText(name, attributes);
-      if (place === 'w:pPr w:rPr') paragraph.mark = { ...paragraph.mark, ...read };
-      if (place === 'w:r w:rPr') paragraph.text = { ...paragraph.text, ...read };
-    },
-    text(text, path) {
-      const paragraph = around.at(-1);
-      if (path.at(-1) !== 'w:t' || !paragraph) return;
-      const formatting = { ...paragraph.formatting, ...paragraph.text };
-      if (formatting.isHidden || text.trim() === '') return;
-      const isAsian = IDEOGRAPHS.test(text);
-      const height = heightOf(formatting, isAsian);
-      const width = text.length * (formatting.size ?? 0) * (isAsian ? 1 : LATIN_WIDTH);
-      paragraph.widths.set(height, (paragraph.widths.get(height) ?? 0) + width);
-    },
-    close(name, path) {
-      if (name === 'w:tbl') tables.pop();
-      if (name === 'w:p') around.pop();
-      if (name !== 'w:sectPr' || path.at(-1) === 'w:sectPrChange') return;
-      sections.push(section);
-      section = { paragraphs: [] };
-    },
-  });
-  return sections;
-}
-
-/** Reads a length in English Metric Units. */
-function points(value: string | undefined): number {
-  return (readNumber(value) ?? 0) / EMU_PER_POINT;
+function changeSpacing({ own, changes }: Paragraph, attributes: Attributes): void {
+  const { 'w:afterLines': afterLines, ...others } = own.get('w:spacing')?.attributes ?? {};
+  // Space in lines would take precedence over space in points.
+  const isKept = afterLines !== undefined && !('w:after' in attributes);
+  changes.set('w:spacing', { ...others, ...(isKept && { 'w:afterLines': afterLines }), ...attributes });
 }

@@ -1,7 +1,9 @@
 import { readParts, withParts } from '../detect/archive.ts';
 import { labelEdits } from './labels.ts';
-import { lineGridEdits } from './line-grid.ts';
-import { applyEdits, type Edit, isOn, readMarkup } from './markup.ts';
+import { replaceLineGrid } from './line-grid.ts';
+import { applyEdits, type Edit, isOn, readMarkup, readNumber } from './markup.ts';
+import { propertyEdits, readSections } from './paragraphs.ts';
+import { lengthenPunctuatedLines, type PunctuationSettings } from './punctuation.ts';
 import { readStyles } from './styles.ts';
 import { tableWidthEdits } from './table-widths.ts';
 
@@ -11,6 +13,8 @@ const STYLES = /^word\/styles\d*\.xml$/;
 const NUMBERING = /^word\/numbering\d*\.xml$/;
 const SETTINGS = /^word\/settings\d*\.xml$/;
 const THEME = /^word\/theme\/theme\d*\.xml$/;
+/** Version of Word whose layout a document has that names none. */
+const OLD_VERSION = 12;
 /** Parts that may contain tables. */
 const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
 
@@ -25,9 +29,7 @@ export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined>
     if (edits.length > 0) changed.set(name, applyEdits(text, edits));
   };
   const [documentName, document] = await readFirst(bytes, DOCUMENT);
-  const edits: Edit[] = [];
-  if (/<w:docGrid\b[^<>]*\bw:type\s*=\s*["']lines["']/.test(document))
-    edits.push(...(await readGridEdits(bytes, document)));
+  const edits = await lineEdits(bytes, document);
   if (document.includes('<w:tblW ')) edits.push(...tableWidthEdits(document));
   change(documentName, document, edits);
   const [numberingName, numbering] = await readFirst(bytes, NUMBERING);
@@ -35,14 +37,19 @@ export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined>
   return changed.size > 0 ? withParts(bytes, changed) : undefined;
 }
 
-async function readGridEdits(bytes: Buffer, document: string): Promise<Edit[]> {
-  const [[, styles], [, theme], [, settings]] = [
-    await readFirst(bytes, STYLES),
-    await readFirst(bytes, THEME),
-    await readFirst(bytes, SETTINGS),
-  ];
-  const { language, snapsInTables } = readGridSettings(settings);
-  return lineGridEdits(document, readStyles(styles || '<w:styles/>', theme, language), snapsInTables);
+/** Returns the edits that break lines, and make them as high, as in Word. Only text on a line grid and ideographs differ. */
+async function lineEdits(bytes: Buffer, document: string): Promise<Edit[]> {
+  const [, text] = await readFirst(bytes, SETTINGS);
+  const settings = readSettings(text);
+  const isOnGrid = /<w:docGrid\b[^<>]*\bw:type\s*=\s*["']lines["']/.test(document);
+  if (!isOnGrid && !settings.isCompressed) return [];
+  const [[, styles], [, theme]] = [await readFirst(bytes, STYLES), await readFirst(bytes, THEME)];
+  const sections = readSections(document, readStyles(styles || '<w:styles/>', theme, settings.language));
+  return sections.flatMap((section) => {
+    const edits = replaceLineGrid(section, settings.snapsInTables);
+    lengthenPunctuatedLines(section, settings);
+    return [...edits, ...section.paragraphs.flatMap(propertyEdits)];
+  });
 }
 
 /** Reads the first part with a matching name. Its text is empty if there is none. */
@@ -56,13 +63,24 @@ async function readFirst(bytes: Buffer, pattern: RegExp): Promise<readonly [name
   return found ?? ['', ''];
 }
 
-function readGridSettings(settings: string): { language: string; snapsInTables: boolean } {
-  const read = { language: '', snapsInTables: false };
+interface Settings extends PunctuationSettings {
+  /** Language of East Asian text, such as `ja-JP`. */
+  readonly language: string;
+  /** Whether text in tables is on the line grid. */
+  readonly snapsInTables: boolean;
+}
+
+function readSettings(settings: string): Settings {
+  const read = { language: '', snapsInTables: false, isCompressed: false, version: OLD_VERSION };
   if (settings === '') return read;
   readMarkup(settings, {
     open({ name, attributes }) {
+      const value = attributes['w:val'];
       if (name === 'w:themeFontLang') read.language = attributes['w:eastAsia'] ?? '';
-      if (name === 'w:adjustLineHeightInTable') read.snapsInTables = isOn(attributes['w:val']);
+      if (name === 'w:adjustLineHeightInTable') read.snapsInTables = isOn(value);
+      if (name === 'w:characterSpacingControl') read.isCompressed = /^compress/.test(value ?? '');
+      if (name === 'w:compatSetting' && attributes['w:name'] === 'compatibilityMode')
+        read.version = readNumber(value) ?? OLD_VERSION;
     },
   });
   return read;

@@ -1,6 +1,6 @@
 import { type Attributes, isOn, readMarkup, readNumber } from './markup.ts';
 
-/** The formatting that determines the height of a line. An omitted property is inherited. */
+/** The formatting that determines the height and the width of a line. An omitted property is inherited. */
 export interface Formatting {
   /** Font size in points. */
   readonly size?: number;
@@ -12,6 +12,10 @@ export interface Formatting {
   /** Space after the paragraph, in twentieths of a point. */
   readonly after?: number;
   readonly snapsToGrid?: boolean;
+  /** Value of `w:jc`. */
+  readonly alignment?: string;
+  /** Indent at the right, in twentieths of a point. */
+  readonly right?: number;
   readonly isHidden?: boolean;
 }
 
@@ -96,6 +100,11 @@ export function readStyles(styles: string, theme: string, language = ''): Styles
 /** Reads an element inside `w:pPr`. */
 export function readParagraph(name: string, attributes: Attributes): Formatting {
   if (name === 'w:snapToGrid') return { snapsToGrid: isOn(attributes['w:val']) };
+  if (name === 'w:jc') return { alignment: attributes['w:val'] ?? '' };
+  if (name === 'w:ind') {
+    const right = readNumber(attributes['w:right'] ?? attributes['w:end']);
+    return right === undefined ? {} : { right };
+  }
   if (name !== 'w:spacing') return {};
   const { 'w:line': line, 'w:lineRule': lineRule, 'w:after': after } = attributes;
   return {

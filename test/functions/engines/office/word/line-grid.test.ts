@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LINE_HEIGHTS, lineGridEdits } from '../../../../../functions/engines/office/word/line-grid.ts';
+import { LINE_HEIGHTS, replaceLineGrid } from '../../../../../functions/engines/office/word/line-grid.ts';
 import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
+import { propertyEdits, readSections } from '../../../../../functions/engines/office/word/paragraphs.ts';
 import { readStyles } from '../../../../../functions/engines/office/word/styles.ts';
 import { STAND_INS } from '../../../../../layers/fonts/stand-ins.ts';
 import { ALSO_CALLED } from '../../../../../layers/fonts/substitutes.ts';
@@ -28,7 +29,11 @@ const picture = (width: number, height: number) =>
 
 function layOut(body: string, { section = SECTION, snapsInTables = false } = {}): string {
   const document = `<w:document><w:body>${body}${section}</w:body></w:document>`;
-  const laidOut = applyEdits(document, lineGridEdits(document, readStyles(STYLES, ''), snapsInTables));
+  const edits = readSections(document, readStyles(STYLES, '')).flatMap((each) => [
+    ...replaceLineGrid(each, snapsInTables),
+    ...each.paragraphs.flatMap(propertyEdits),
+  ]);
+  const laidOut = applyEdits(document, edits);
   return laidOut.slice('<w:document><w:body>'.length, -'</w:body></w:document>'.length);
 }
 
