@@ -98,6 +98,22 @@ describe('a Word document', () => {
     expect(await linesOf('doNotCompress')).toEqual([34, 34, 4]);
   });
 
+  it('keeps the heading of a table of contents in one piece', async () => {
+    const text = (each: string) => `<w:r><w:t>${each}</w:t></w:r>`;
+    const field = (type: string) => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`;
+    const start = `${field('begin')}<w:r><w:instrText> TOC \\h </w:instrText></w:r>${field('separate')}`;
+    const contents =
+      `<w:p><w:pPr><w:pageBreakBefore/></w:pPr>${text('CONTENTS')}${start}</w:p><w:p>${text('Entry')}</w:p>` +
+      `<w:p>${field('end')}</w:p>`;
+    const body = `<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr><w:sdtContent>${contents}</w:sdtContent></w:sdt>`;
+
+    const pages = await readPdf(
+      await convertOne(makeDocx({ body }), { format: 'pdf', options: 'in_ext=.docx' }),
+    );
+
+    expect(pages[1]!.text).toMatch(/^CONTENTS\s+Entry/);
+  });
+
   it('has tables as wide as in Word, in which each word fits', async () => {
     // The number needs 57 points, beside 10.8 points of margins.
     const [column, times] = [1356, '<w:rFonts w:ascii="Times New Roman" w:hAnsi="Times New Roman"/>'];

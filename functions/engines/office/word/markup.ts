@@ -12,10 +12,10 @@ export interface Tag {
   readonly isEmpty: boolean;
 }
 
-/** `path` has the names of the elements around a tag or text. The last one is its parent. */
+/** `path` has the names of the elements around a tag or text. The last one is its parent. `end` is where a closing tag ends. */
 interface Handlers {
   open(tag: Tag, path: readonly string[]): void;
-  close?(name: string, path: readonly string[]): void;
+  close?(name: string, path: readonly string[], end: number): void;
   text?(text: string, path: readonly string[]): void;
 }
 
@@ -47,7 +47,7 @@ export function readMarkup(xml: string, { open, close, text }: Handlers): void {
   });
   parser.on('closetag', ({ name }) => {
     path.pop();
-    close?.(name, path);
+    close?.(name, path, parser.position);
   });
   if (text) {
     parser.on('text', (piece) => text(piece, path));

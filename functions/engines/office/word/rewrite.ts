@@ -1,4 +1,5 @@
 import { readParts, withParts } from '../detect/archive.ts';
+import { contentsEdits } from './contents.ts';
 import { labelEdits } from './labels.ts';
 import { replaceLineGrid } from './line-grid.ts';
 import { applyEdits, type Edit, isOn, readMarkup, readNumber } from './markup.ts';
@@ -30,6 +31,7 @@ export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined>
   };
   const [documentName, document] = await readFirst(bytes, DOCUMENT);
   const edits = await lineEdits(bytes, document);
+  if (document.includes('<w:docPartObj>')) edits.push(...contentsEdits(document));
   if (document.includes('<w:tblW ')) edits.push(...tableWidthEdits(document));
   change(documentName, document, edits);
   const [numberingName, numbering] = await readFirst(bytes, NUMBERING);
