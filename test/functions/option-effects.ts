@@ -136,7 +136,7 @@ function withoutTimes(text: string): string {
       .replace(/\/ID ?\[[^\]]*\]/g, '')
       .replace(/\/DocChecksum \/\w+/g, '')
       .replace(/\\(creatim|revtim|printim)[^}]*/g, '')
-      // LibreOffice remembers these from one document to the next.
+      // These differ with the order in which LibreOffice writes the styles of pages.
       .replace(
         /first-page-number="\w+"|\bMpm\d+|<config:config-item config:name="VisibleArea[^>]*>-?\d+/g,
         '',
