@@ -86,6 +86,9 @@ describe('a Word document', () => {
     ['de-DE', 'Donaudampfschifffahrt '],
     ['en-US', 'characteristically internationalization '],
     ['ru-RU', 'достопримечательность электрификация '],
+    ['en-CA', 'characteristically internationalization '],
+    ['fr-SN', 'internationalisation caractéristique '],
+    ['sr-Cyrl-BA', 'интернационализација карактеристика '],
   ])('divides words at the ends of lines if its settings say so: %s', async (language, word) => {
     const text = (settings: string) =>
       makeDocx({
