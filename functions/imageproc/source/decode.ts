@@ -79,13 +79,25 @@ export async function openSource(request: SourceRequest): Promise<Source> {
   throw missingFrame(frame, source.frames);
 }
 
-/** Writes a copy of a source that ImageMagick would read incorrectly, and returns its path. */
+/** Repairs bytes that ImageMagick reads incorrectly, if they are of that sort. */
+const REPAIRS: Partial<Record<ForeignKind, (bytes: Buffer) => Buffer | undefined>> = {
+  pnm: withFinalNewline,
+  tga: withoutImageId,
+};
+
+/** Writes a repaired copy of a source, and returns its path. */
 function repair(kind: ForeignKind, input: Buffer, path: string): string | undefined {
-  const repaired = kind === 'tga' ? withoutImageId(input) : undefined;
+  const repaired = REPAIRS[kind]?.(input);
   if (!repaired) return undefined;
-  const copy = join(dirname(path), 'repaired.tga');
+  const copy = join(dirname(path), `repaired.${kind}`);
   writeFileSync(copy, repaired);
   return copy;
+}
+
+/** Ends the last number of a text format (P1 to P3), which ImageMagick misses at the end of a file. */
+function withFinalNewline(bytes: Buffer): Buffer | undefined {
+  const isText = /^P[1-3]/.test(bytes.toString('latin1', 0, 2));
+  return isText ? Buffer.concat([bytes, Buffer.from('\n')]) : undefined;
 }
 
 /** Returns an error handler that leaves damaged files to ImageMagick, which decodes as much of them as possible. */

@@ -106,6 +106,19 @@ describe('a bmp', () => {
   });
 });
 
+describe('a pnm of text', () => {
+  it.each([
+    ['with a final newline', '\n'],
+    ['without a final newline', ''],
+  ])('%s is read', async (_, end) => {
+    const source = Buffer.from(`P3 8 4 255\n${[...rows].join(' ')}${end}`);
+
+    const made = await convertOne(source, { format: 'png' });
+
+    expectClose(await corners(made), UPRIGHT, 2);
+  });
+});
+
 /** Creates a Targa of 8 by 4 pixels with an image ID. `area` is the position in the file that its footer names. */
 function targa(id: string, area?: number): Buffer {
   const head = Buffer.from([id.length, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 4, 0, 24, 0]);
