@@ -14,7 +14,7 @@ import { isUnusualPng } from './png-chunks.ts';
 import { checkFilters, expandEntities, gunzipSource, lengthsInPixels } from './svg.ts';
 import { withoutImageId } from './targa.ts';
 import { pageSelector } from './tiff-pages.ts';
-import { isUnusualTiff } from './unusual-tiff.ts';
+import { checkCompression, isUnusualTiff } from './unusual-tiff.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file. Not decoded yet. */
 export interface Frame extends Size {
@@ -104,6 +104,7 @@ function withFinalNewline(bytes: Buffer): Buffer | undefined {
 function orForeign(kind: ImageKind, input: Buffer, frame: number): (thrown: unknown) => never {
   return (thrown) => {
     const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
+    if (isDamaged && kind === 'tiff') checkCompression(input, frame);
     throw isDamaged && kind !== 'svg' ? new Foreign(kind, input, frame, { isDamaged: true }) : thrown;
   };
 }

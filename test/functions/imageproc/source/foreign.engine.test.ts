@@ -444,6 +444,16 @@ describe('a TIFF', () => {
     expectClose(await corners(made), UPRIGHT, 12);
   });
 
+  it('with an unknown compression is not called damaged', async () => {
+    const tiff = await quarters(80, 60).tiff({ compression: 'none' }).toBuffer();
+    setTag(tiff, 259, 34_712);
+
+    expect(await refusal(tiff, { format: 'png' })).toMatchObject({
+      code: 'UNSUPPORTED_SOURCE',
+      message: 'The source is a TIFF with compression 34712, which is not supported.',
+    });
+  });
+
   it('with colors in ICC Lab is rejected, because they would be wrong', async () => {
     const tiff = await quarters(80, 60).tiff({ compression: 'none' }).toBuffer();
     setTag(tiff, 262, 9);
