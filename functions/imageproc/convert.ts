@@ -128,14 +128,15 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
 
   /** Decodes a source to files that sharp reads, and returns their paths. */
   async function decode(
-    { kind, frame, keepsColors, isDamaged }: Decoding,
-    { paths: [path], allFrames, options, prefix }: ImageprocRequest,
+    { kind, frame, keepsColors, isDamaged, path: repaired }: Decoding,
+    { paths: [source], allFrames, options, prefix }: ImageprocRequest,
     conversion: ImageConversion,
     warnings: Set<string>,
   ): Promise<string[]> {
+    const path = repaired ?? source!;
     // ImageMagick substitutes a file's only image for any frame.
     if (options.frame) {
-      const count = await countFrames(kind, path!, conversion);
+      const count = await countFrames(kind, path, conversion);
       if (count > 0 && options.frame >= count) throw missingFrame(options.frame, count);
     }
     const isWhole = allFrames && options.frame === undefined && PAGED.includes(kind);
@@ -150,9 +151,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       ...(keepsColors ? [] : ['-colorspace', 'sRGB']),
       `${format}:${decoded}%d.${format}`,
     ];
-    const outcome = await magick
-      .run(args, { inputs: [path!], outputs: '.' }, conversion)
-      .catch(asMagickError);
+    const outcome = await magick.run(args, { inputs: [path], outputs: '.' }, conversion).catch(asMagickError);
     const failed = outcome instanceof MagickError ? outcome : undefined;
     const frames = await writtenFrames(decoded, conversion);
     // ImageMagick has written as much of a damaged file as it could read.

@@ -167,6 +167,27 @@ static bool needs_fresh_process(LibreOfficeKitDocument *document)
     return texts > 1 && has_authors(document);
 }
 
+// Whether a slide or sheet is hidden.
+static bool is_hidden(LibreOfficeKitDocument *document, int part)
+{
+    char *facts = document->pClass->getPartInfo(document, part);
+    // The value is a number for sheets and text for slides.
+    const bool hidden = facts && (strstr(facts, "\"visible\": 0") || strstr(facts, "\"visible\": \"0\""));
+    free(facts);
+    return hidden;
+}
+
+// Counts the slides of a presentation whose slides are all hidden. Returns 0 for other documents.
+static int count_hidden_slides(LibreOfficeKitDocument *document)
+{
+    const bool has_slides = document->pClass->getDocumentType(document) == LOK_DOCTYPE_PRESENTATION;
+    const int count = has_slides ? document->pClass->getParts(document) : 0;
+    for (int part = 0; part < count; part++)
+        if (!is_hidden(document, part))
+            return 0;
+    return count;
+}
+
 // Counts the sheets, and lists the slides or sheets that are not hidden, because page ranges include hidden ones. The
 // answer is finished once the document is closed.
 static FILE *describe(LibreOfficeKitDocument *document)
@@ -178,13 +199,10 @@ static FILE *describe(LibreOfficeKitDocument *document)
     fprintf(answer, "{\"sheets\":%d,\"shown\":[", type == LOK_DOCTYPE_SPREADSHEET ? count : 0);
     const char *comma = "";
     for (int part = 0; part < count; part++) {
-        char *facts = document->pClass->getPartInfo(document, part);
-        // The value is a number for sheets and text for slides.
-        if (!facts || !(strstr(facts, "\"visible\": 0") || strstr(facts, "\"visible\": \"0\""))) {
-            fprintf(answer, "%s%d", comma, part + 1);
-            comma = ",";
-        }
-        free(facts);
+        if (is_hidden(document, part))
+            continue;
+        fprintf(answer, "%s%d", comma, part + 1);
+        comma = ",";
     }
     fprintf(answer, "]}%s", has_authors(document) || has_embedded_fonts() ? ",\"last\":true" : "");
     return answer;
@@ -337,10 +355,14 @@ static void convert(const struct request *request)
     } else if (document) {
         FILE *answer = save_document(document, arguments, far ? &extent : NULL);
         limit_time(0);
+        // LibreOffice exports no PDF without pages.
+        const int hidden = answer ? 0 : count_hidden_slides(document);
         // Closed before the answer is sent, because closing still writes next to the document.
         document->pClass->destroy(document);
         if (answer)
             finish_answer(answer);
+        else if (hidden > 0)
+            send_error("CONVERSION_FAILED", "\"hidden\":%d", hidden);
         else
             send_code("CONVERSION_FAILED");
     } else {

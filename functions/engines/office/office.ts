@@ -29,10 +29,12 @@ const CELLS_PER_PAGE = 400;
 /** Messages for the error codes of the host; see `layers/libreoffice/host.c`. */
 export const MESSAGES = {
   CORRUPT_SOURCE: () => 'LibreOffice cannot open the document. It may be damaged.',
-  CONVERSION_FAILED: ({ seconds }: Readonly<Record<string, string | number>>) =>
-    seconds === undefined
-      ? 'LibreOffice opened the document but could not convert it.'
-      : `LibreOffice did not finish the layout of the document in ${seconds} s.`,
+  CONVERSION_FAILED: ({ seconds, hidden }: Readonly<Record<string, string | number>>) => {
+    if (seconds !== undefined)
+      return `LibreOffice did not finish the layout of the document in ${seconds} s.`;
+    if (hidden !== undefined) return "All slides are hidden. Set '--hidden-slides' to include them.";
+    return 'LibreOffice opened the document but could not convert it.';
+  },
   PASSWORD_REQUIRED: () => "The document is encrypted. Set '--password' to open it.",
   WRONG_PASSWORD: () => "The value of '--password' does not open the document.",
   RESULT_TOO_LARGE: ({ sheet, cell }: Readonly<Record<string, string | number>>) =>

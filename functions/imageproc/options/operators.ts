@@ -1,3 +1,4 @@
+import type { Format } from '../../shared/formats.ts';
 import {
   amount,
   annotation,
@@ -22,6 +23,9 @@ import {
   wordAnd,
 } from './values.ts';
 import * as words from './words.ts';
+
+/** Formats that store animations. */
+const ANIMATIONS = ['gif', 'webp'] as const satisfies readonly Format[];
 
 const pixels = (example: string, count = 4) => numbers(example, { count, max: 16_384 });
 const softness = (more = '') => numbers(`0x2${more}`);
@@ -243,10 +247,16 @@ export const OPERATORS = {
   '-quantize': [word(words.SPACES), 'color space of `-colors`'],
   '-treedepth': [amount('8', { min: 0, max: 8 }), 'depth of the tree of `-colors`'],
   '-mattecolor': [color, 'color of `-polaroid` and others'],
-  '-delay': [numbers('10x100', { count: 2, max: 65_535 }), 'time of each frame, in hundredths of a second'],
-  '-loop': [amount('0', { max: 65_535 }), 'number of repeats of an animation, 0 for endless'],
-  '-dispose': [word('None Background Previous'), 'how frames of an animation are removed'],
-} as const satisfies Readonly<Record<string, readonly [kind: Kind, description: string]>>;
+  '-delay': [
+    numbers('10x100', { count: 2, max: 65_535 }),
+    'time of each frame, in hundredths of a second',
+    ANIMATIONS,
+  ],
+  '-loop': [amount('0', { max: 65_535 }), 'number of repeats of an animation, 0 for endless', ANIMATIONS],
+  '-dispose': [word('None Background Previous'), 'how frames of an animation are removed', ANIMATIONS],
+} as const satisfies Readonly<
+  Record<string, readonly [kind: Kind, description: string, outputs?: readonly Format[]]>
+>;
 
 /** Reads `+10+20 white`: the starting point, and the color of the area. */
 function floodfill(): Kind {

@@ -1,3 +1,4 @@
+import type { Format } from '../../shared/formats.ts';
 import { type Option, option, readSwitch } from '../../shared/options/option.ts';
 import { OPERATORS } from './operators.ts';
 import { dither, SETTINGS } from './settings.ts';
@@ -10,23 +11,28 @@ type Reader = Option<readonly string[] | undefined>;
 
 /** Operators and settings share one sequence, because settings may change between operators. */
 export const STEPS = Object.fromEntries([
-  ...Object.entries({ ...OPERATORS, ...SETTINGS }).map(([name, [kind, description]]) => [
+  ...Object.entries({ ...OPERATORS, ...SETTINGS }).map(([name, [kind, description, outputs]]) => [
     name,
-    reader(name, kind, description),
+    reader(name, kind, description, outputs),
   ]),
   ['-dither', dither],
 ]) as Readonly<Record<OperatorName | SettingName, Reader>>;
 
 export const SETTING_NAMES = [...Object.keys(SETTINGS), '-dither'] as readonly SettingName[];
 
-/** Reads an option and its words as on ImageMagick's command line, or no words if the operator is off. */
-function reader(name: string, kind: Kind, description: string): Reader {
+/**
+ * Reads an option and its words as on ImageMagick's command line, or no words if the operator is off. Without `outputs`, it
+ * applies to all.
+ */
+function reader(name: string, kind: Kind, description: string, outputs?: readonly Format[]): Reader {
   const parse = (value: string): readonly string[] | undefined => {
     if (kind === nothing && readSwitch(value) === false) return [];
     const words = kind.parse(value);
     return words && [name, ...words];
   };
-  return option(name, kind.rule, parse, { description, words: kind.words });
+  const ignores = (value: string, format: Format | undefined) =>
+    format !== undefined && outputs?.includes(format) === false && parse(value) !== undefined;
+  return option(name, kind.rule, parse, { description, words: kind.words, ignores });
 }
 
 /** An operator or a setting, in query order, as on ImageMagick's command line. Without words, it is off. */

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/geometry.ts';
@@ -6,13 +7,14 @@ import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Resolution } from '../options/resolution.ts';
 import type { Depth } from '../pixels.ts';
 import { densityOf } from './density.ts';
-import { detectImage, type ImageKind } from './detect.ts';
+import { detectImage, type ForeignKind, type ImageKind } from './detect.ts';
 import { Foreign, isForeign } from './foreign.ts';
 import { checkSourcePixels, damaged, missingFrame } from './limits.ts';
 import { isUnusualPng } from './png-chunks.ts';
 import { checkFilters, expandEntities, gunzipSource, lengthsInPixels } from './svg.ts';
+import { withoutImageId } from './targa.ts';
 import { pageSelector } from './tiff-pages.ts';
-import { isUnusualTiff } from './unusual-tiff.ts';
+import { checkCompression, isUnusualTiff } from './unusual-tiff.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file. Not decoded yet. */
 export interface Frame extends Size {
@@ -71,17 +73,39 @@ export async function openSource(request: SourceRequest): Promise<Source> {
   const input = expandEntities(gunzipSource(readFileSync(request.path)));
   const kind = detectImage(input);
   const { frame = 0 } = request.options;
-  if (isForeign(kind)) throw new Foreign(kind, input, frame);
+  if (isForeign(kind)) throw new Foreign(kind, input, frame, { path: repair(kind, input, request.path) });
   const source = await sharpSource(kind, prepare(kind, input), request).catch(orForeign(kind, input, frame));
   if (frame < source.frames) return source;
   throw missingFrame(frame, source.frames);
+}
+
+/** Repairs bytes that ImageMagick reads incorrectly, if they are of that sort. */
+const REPAIRS: Partial<Record<ForeignKind, (bytes: Buffer) => Buffer | undefined>> = {
+  pnm: withFinalNewline,
+  tga: withoutImageId,
+};
+
+/** Writes a repaired copy of a source, and returns its path. */
+function repair(kind: ForeignKind, input: Buffer, path: string): string | undefined {
+  const repaired = REPAIRS[kind]?.(input);
+  if (!repaired) return undefined;
+  const copy = join(dirname(path), `repaired.${kind}`);
+  writeFileSync(copy, repaired);
+  return copy;
+}
+
+/** Ends the last number of a text format (P1 to P3), which ImageMagick misses at the end of a file. */
+function withFinalNewline(bytes: Buffer): Buffer | undefined {
+  const isText = /^P[1-3]/.test(bytes.toString('latin1', 0, 2));
+  return isText ? Buffer.concat([bytes, Buffer.from('\n')]) : undefined;
 }
 
 /** Returns an error handler that leaves damaged files to ImageMagick, which decodes as much of them as possible. */
 function orForeign(kind: ImageKind, input: Buffer, frame: number): (thrown: unknown) => never {
   return (thrown) => {
     const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
-    throw isDamaged && kind !== 'svg' ? new Foreign(kind, input, frame, true) : thrown;
+    if (isDamaged && kind === 'tiff') checkCompression(input, frame);
+    throw isDamaged && kind !== 'svg' ? new Foreign(kind, input, frame, { isDamaged: true }) : thrown;
   };
 }
 

@@ -10,6 +10,8 @@ export interface Decoding {
   readonly keepsColors: boolean;
   /** Whether sharp found the source damaged. */
   readonly isDamaged: boolean;
+  /** File to decode instead of the source. */
+  readonly path?: string | undefined;
 }
 
 /** Thrown for a source that ImageMagick must decode. */
@@ -17,10 +19,21 @@ export class Foreign extends Error {
   override readonly name = 'Foreign';
   readonly decoding: Decoding;
 
-  constructor(kind: Decoding['kind'], bytes: Buffer, frame = 0, isDamaged = false) {
+  constructor(
+    kind: Decoding['kind'],
+    bytes: Buffer,
+    frame = 0,
+    { isDamaged = false, path }: Partial<Pick<Decoding, 'isDamaged' | 'path'>> = {},
+  ) {
     super(`sharp cannot read this ${kind}.`);
     const keepsColors = kind === 'jpg' || (isCmyk(kind, bytes) && bytes.includes('acsp'));
-    this.decoding = { kind, frame: kind === 'ico' ? iconAt(bytes, frame) : frame, keepsColors, isDamaged };
+    this.decoding = {
+      kind,
+      frame: kind === 'ico' ? iconAt(bytes, frame) : frame,
+      keepsColors,
+      isDamaged,
+      path,
+    };
   }
 }
 

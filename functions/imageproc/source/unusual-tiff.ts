@@ -15,6 +15,14 @@ const TAGS = {
 /** Numbers of bits per sample that libvips reads. */
 const READABLE_BITS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
 const [OLD_JPEG, JPEG, LZMA] = [6, 7, 34_925];
+/**
+ * Compressions that libtiff reads: none, CCITT, LZW, JPEG, Deflate, PackBits, NeXT, ThunderScan, Pixar, SGI, JBIG, LERC, LZMA,
+ * Zstandard and WebP.
+ */
+const READABLE_COMPRESSIONS: readonly number[] = [
+  ...[1, 2, 3, 4, 5, OLD_JPEG, JPEG, 8, 32_766, 32_771, 32_773, 32_809, 32_909, 32_946],
+  ...[34_661, 34_676, 34_677, 34_887, LZMA, 50_000, 50_001],
+];
 const [YCBCR, CIE_LAB, ICC_LAB] = [6, 8, 9];
 const [SEPARATE, SIGNED] = [2, 2];
 const MAX_PAGES = 2000;
@@ -35,6 +43,33 @@ export function isUnusualTiff(bytes: Buffer): boolean {
     return false;
   } catch (error) {
     if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Checks the compression of a page that could not be read.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for one that libtiff does not know
+ */
+export function checkCompression(bytes: Buffer, page: number): void {
+  const compression = compressionOf(bytes, page);
+  if (compression === undefined || READABLE_COMPRESSIONS.includes(compression)) return;
+  const message = `The source is a TIFF with compression ${compression}, which is not supported.`;
+  throw new ConversionError('UNSUPPORTED_SOURCE', message);
+}
+
+/** Returns the number of a page's compression, if the page has one and can be found. */
+function compressionOf(bytes: Buffer, page: number): number | undefined {
+  try {
+    const reader = new TiffReader(bytes);
+    let index = 0;
+    for (const directory of reader.directories()) {
+      if (index === page) return reader.value(directory, TAGS.compression);
+      index += 1;
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
     throw error;
   }
 }

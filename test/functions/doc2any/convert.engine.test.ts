@@ -21,25 +21,44 @@ const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixt
 /** Without the emoji, which PDFium extracts as two surrogates or not at all. */
 const WORDS = SAYS.slice(0, SAYS.indexOf(' und'));
 
+/** Declarations of the namespaces of flat OpenDocument files. */
+const NAMESPACES = Object.entries({
+  office: 'office',
+  style: 'style',
+  table: 'table',
+  text: 'text',
+  draw: 'drawing',
+  presentation: 'presentation',
+  svg: 'svg-compatible',
+})
+  .map(([prefix, name]) => `xmlns:${prefix}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
+  .join(' ');
+
+/** A flat OpenDocument presentation whose only slide is hidden. */
+function hiddenSlide(): Buffer {
+  return Buffer.from(`<?xml version="1.0"?>
+    <office:document ${NAMESPACES} office:version="1.3"
+      office:mimetype="application/vnd.oasis.opendocument.presentation">
+      <office:automatic-styles>
+        <style:page-layout style:name="layout"/>
+        <style:style style:name="hidden" style:family="drawing-page">
+          <style:drawing-page-properties presentation:visibility="hidden"/></style:style>
+      </office:automatic-styles>
+      <office:master-styles><style:master-page style:name="master" style:page-layout-name="layout"/></office:master-styles>
+      <office:body><office:presentation>
+        <draw:page draw:master-page-name="master" draw:style-name="hidden"/>
+      </office:presentation></office:body>
+    </office:document>`);
+}
+
 /** A flat OpenDocument spreadsheet with the content of each of its sheets, of which one may be hidden. */
 function flatSheets(sheets: readonly string[], hidden?: number): Buffer {
-  const kinds = {
-    office: 'office',
-    style: 'style',
-    table: 'table',
-    text: 'text',
-    draw: 'drawing',
-    svg: 'svg-compatible',
-  };
-  const names = Object.entries(kinds).map(
-    ([prefix, name]) => `xmlns:${prefix}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`,
-  );
   const tables = sheets.map(
     (sheet, index) =>
       `<table:table table:name="S${index}"${index === hidden ? ' table:style-name="hidden"' : ''}>${sheet}</table:table>`,
   );
   return Buffer.from(`<?xml version="1.0"?>
-    <office:document ${names.join(' ')} office:version="1.3"
+    <office:document ${NAMESPACES} office:version="1.3"
       office:mimetype="application/vnd.oasis.opendocument.spreadsheet">
       <office:automatic-styles><style:style style:name="hidden" style:family="table">
         <style:table-properties table:display="false"/></style:style></office:automatic-styles>
@@ -143,6 +162,9 @@ describe('a Word document', () => {
     ['de-DE', 'Donaudampfschifffahrt '],
     ['en-US', 'characteristically internationalization '],
     ['ru-RU', 'достопримечательность электрификация '],
+    ['en-CA', 'characteristically internationalization '],
+    ['fr-SN', 'internationalisation caractéristique '],
+    ['sr-Cyrl-BA', 'интернационализација карактеристика '],
   ])('divides words at the ends of lines if its settings say so: %s', async (language, word) => {
     const body = `<w:p><w:r><w:rPr><w:lang w:val="${language}"/></w:rPr><w:t>${word.repeat(200)}</w:t></w:r></w:p>`;
     const dividedIn = async (source: Buffer) => {
@@ -399,6 +421,17 @@ describe('layout', () => {
     expect(others).toEqual([]);
     expect(page!.width).toBeGreaterThan(3);
     expect(page!.height).toBeGreaterThan(3);
+  });
+
+  it('is rejected if all its slides are hidden, unless they are included', async () => {
+    const { code, message } = await refusal(hiddenSlide(), { format: 'pdf' });
+    const pages = await readPdf(
+      await convertOne(hiddenSlide(), { format: 'pdf', options: '--hidden-slides' }),
+    );
+
+    expect(code).toBe('CONVERSION_FAILED');
+    expect(message).toBe("All slides are hidden. Set '--hidden-slides' to include them.");
+    expect(pages).toHaveLength(1);
   });
 
   it('adds hidden slides and pages of notes', async () => {

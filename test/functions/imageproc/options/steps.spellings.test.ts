@@ -3,6 +3,7 @@ import { parseColor } from '../../../../functions/imageproc/options/color.ts';
 import { settingsAt } from '../../../../functions/imageproc/options/steps.ts';
 import type { ImageprocOptions } from '../../../../functions/imageproc/request.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
+import type { Format } from '../../../../functions/shared/formats.ts';
 import { readArgs } from '../../../../functions/shared/options/args.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 
@@ -141,5 +142,25 @@ describe('a color', () => {
     ['gray100', 255],
   ])('%s is the shade of ImageMagick: %i', (name, shade) => {
     expect(parseColor(name)?.map((channel) => Math.round(channel * 255))).toEqual([shade, shade, shade, 255]);
+  });
+});
+
+describe('the settings of animations', () => {
+  const ignoredFor = (format: Format, name: string, value: string) => {
+    const { ignored, issues } = readOptions(imageproc, [{ name, value }], format);
+    return issues.length > 0 ? 'error' : ignored.length > 0;
+  };
+
+  it.each([
+    ['-delay', '20'],
+    ['-loop', '3'],
+    ['-dispose', 'None'],
+  ])('have an effect on gif and webp only: %s', (name, value) => {
+    const formats: readonly Format[] = ['gif', 'webp', 'jpg', 'png', 'avif', 'tiff'];
+
+    const ignored = formats.map((format) => ignoredFor(format, name, value));
+
+    expect(ignored).toEqual([false, false, true, true, true, true]);
+    expect(ignoredFor('jpg', name, 'wrong!')).toBe('error');
   });
 });

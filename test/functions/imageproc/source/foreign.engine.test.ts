@@ -106,6 +106,41 @@ describe('a bmp', () => {
   });
 });
 
+describe('a pnm of text', () => {
+  it.each([
+    ['with a final newline', '\n'],
+    ['without a final newline', ''],
+  ])('%s is read', async (_, end) => {
+    const source = Buffer.from(`P3 8 4 255\n${[...rows].join(' ')}${end}`);
+
+    const made = await convertOne(source, { format: 'png' });
+
+    expectClose(await corners(made), UPRIGHT, 2);
+  });
+});
+
+/** Creates a Targa of 8 by 4 pixels with an image ID. `area` is the position in the file that its footer names. */
+function targa(id: string, area?: number): Buffer {
+  const head = Buffer.from([id.length, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 4, 0, 24, 0]);
+  const footer = Buffer.alloc(26);
+  footer.writeUInt32LE(area ?? 0, 0);
+  footer.write('TRUEVISION-XFILE.', 8, 'latin1');
+  return Buffer.concat([head, Buffer.from(id), bgr(), ...(area === undefined ? [] : [footer])]);
+}
+
+describe('a tga', () => {
+  it.each([
+    ['without an image ID', targa('')],
+    ['with an image ID', targa('made by a scanner')],
+    ['with an image ID and a footer', targa('made by a scanner', 18 + 17 + 96)],
+  ])('%s is read', async (_, source) => {
+    const made = await convertOne(source, { format: 'png' });
+
+    expect(await sizeOf(made)).toEqual({ width: 8, height: 4, format: 'png' });
+    expectClose(await corners(made), UPRIGHT, 2);
+  });
+});
+
 /** Creates an icon with a PNG and a bitmap of 8 by 4 pixels with a mask. */
 async function icon() {
   const png = await quarters(32, 32).png().toBuffer();
@@ -407,6 +442,16 @@ describe('a TIFF', () => {
     const made = await convertOne(tiff, { format: 'png' });
 
     expectClose(await corners(made), UPRIGHT, 12);
+  });
+
+  it('with an unknown compression is not called damaged', async () => {
+    const tiff = await quarters(80, 60).tiff({ compression: 'none' }).toBuffer();
+    setTag(tiff, 259, 34_712);
+
+    expect(await refusal(tiff, { format: 'png' })).toMatchObject({
+      code: 'UNSUPPORTED_SOURCE',
+      message: 'The source is a TIFF with compression 34712, which is not supported.',
+    });
   });
 
   it('with colors in ICC Lab is rejected, because they would be wrong', async () => {
