@@ -46,6 +46,12 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><div style="height:2000px"></div><div id="box" style="margin-left:50px;width:200px;height:100px;background:#0000ff"></div><div id="none" style="display:none"></div>',
     '/outside':
       '<!doctype html><body style="margin: 0"><div id="box" style="position: absolute; left: -40px; top: -30px; width: 100px; height: 100px; background: #00f"></div>',
+    '/right-to-left': `<!doctype html><html dir=rtl><style>body { margin: 0; width: 3000px; display: flex } div { height: 100px; flex: auto; background: #0f0 }
+      #first, #box { flex: none; width: 100px; background: #00f }</style><div id="first"></div><div></div><div id="box"></div>`,
+    '/right-to-left-cut': `<!doctype html><html dir=rtl style="overflow-x:hidden"><body style="margin:0"><div style="height:100px;background:#00f"></div>
+      <nav style="position:absolute;left:-300px;top:0;width:300px;height:100px;background:#f00"></nav>`,
+    '/upright': `<!doctype html><style>html { writing-mode: vertical-rl } body { margin: 0 } div { width: 3000px; height: 100px; background: #0f0 }
+      #first, #box { width: 100px; background: #00f }</style><div id="first"></div><div></div><div id="box"></div>`,
     '/fraction':
       '<!doctype html><div id="box" style="position:absolute;left:10.4px;top:20.4px;width:50.8px;height:30.8px;background:#0000ff"></div>',
     '/clear':
@@ -231,6 +237,22 @@ describe('the picture', () => {
 
     expect([image.width, image.height]).toEqual([60, 70]);
     expect(image.at(59, 69).slice(0, 3)).toEqual([0, 0, 255]);
+  });
+
+  it('starts at the right edge of a page that is read from right to left', async () => {
+    const blue = [0, 0, 255];
+    for (const path of ['/right-to-left', '/upright']) {
+      for (const options of [{}, { '--width': '600' }, { '--width': '600', '--height': '200' }]) {
+        const image = await picture(path, options);
+        expect(image.at(image.width - 1, 50).slice(0, 3)).toEqual(blue);
+      }
+      for (const zoom of ['1', '1.3']) {
+        const element = await picture(path, { '--selector': '#box', '--zoom': zoom });
+        expect([element.width, element.at(2, 50).slice(0, 3)]).toEqual([100 * Number(zoom), blue]);
+      }
+    }
+    const cut = await picture('/right-to-left-cut', { '--width': '600' });
+    expect([cut.width, cut.at(0, 50).slice(0, 3), cut.at(599, 50).slice(0, 3)]).toEqual([600, blue, blue]);
   });
 
   it('has the pixels of an element whose edges are between pixels', async () => {
