@@ -82,10 +82,16 @@ async function windowLeft({ protocol }: Session): Promise<number> {
   return cssLayoutViewport.pageX;
 }
 
-/** Returns the edges of the element, rounded to pixels of the image. */
+/**
+ * Returns the edges of the element, rounded to pixels of the image. Scrolls it into view in the elements around it, but
+ * not in the window, because the image can show all of the page.
+ */
 const ELEMENT_BOX = `(selector, windowLeft, zoom) => {
   const element = document.querySelector(selector);
   if (!element) return [];
+  const { scrollX, scrollY } = window;
+  element.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  window.scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
   const { left, top, width, height } = element.getBoundingClientRect();
   const place = (start, length) => {
     const from = Math.max(0, Math.round(start * zoom));

@@ -46,6 +46,9 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><div style="height:2000px"></div><div id="box" style="margin-left:50px;width:200px;height:100px;background:#0000ff"></div><div id="none" style="display:none"></div>',
     '/outside':
       '<!doctype html><body style="margin: 0"><div id="box" style="position: absolute; left: -40px; top: -30px; width: 100px; height: 100px; background: #00f"></div>',
+    '/inner': `<!doctype html><style>body { margin: 0 } main, section { overflow: auto; height: 100vh } p { height: 3000px; margin: 0 }
+      section { height: 200px } #box { width: 200px; height: 100px; background: #00f }</style>
+      <main><p></p><section><p></p><div id="box"></div><p></p></section><p></p></main>`,
     '/right-to-left': `<!doctype html><html dir=rtl><style>body { margin: 0; width: 3000px; display: flex } div { height: 100px; flex: auto; background: #0f0 }
       #first, #box { flex: none; width: 100px; background: #00f }</style><div id="first"></div><div></div><div id="box"></div>`,
     '/right-to-left-cut': `<!doctype html><html dir=rtl style="overflow-x:hidden"><body style="margin:0"><div style="height:100px;background:#00f"></div>
@@ -237,6 +240,16 @@ describe('the picture', () => {
 
     expect([image.width, image.height]).toEqual([60, 70]);
     expect(image.at(59, 69).slice(0, 3)).toEqual([0, 0, 255]);
+  });
+
+  it('shows an element that is scrolled out of view in the elements around it', async () => {
+    const image = await picture('/inner', { '--selector': '#box' });
+
+    expect([image.width, image.height]).toEqual([200, 100]);
+    expect([image.at(0, 0).slice(0, 3), image.at(199, 99).slice(0, 3)]).toEqual([
+      [0, 0, 255],
+      [0, 0, 255],
+    ]);
   });
 
   it('starts at the right edge of a page that is read from right to left', async () => {
