@@ -35,6 +35,8 @@ beforeAll(async () => {
     '/quirks': '<body style="margin:0"><div style="height:120px;background:#00f"></div>',
     '/quirks-border':
       '<body style="margin:7px;border:4px solid red;padding:5px"><div style="height:120px;background:#00f"></div>',
+    '/shadow': `<!doctype html><div><template shadowrootmode=open><p><template shadowrootmode=open>
+      <div style="position:absolute;top:20px;height:100px;width:100px;background:#00f"></div></template></p></template></div>`,
     '/shell':
       '<!doctype html><style>html{height:100%;overflow:hidden}body{height:100%;overflow:auto;margin:0}</style><div style="height:3000px;background:#00f"></div>',
     '/columns': `<!doctype html><style>html{column-count:3}</style>${'<p style="height:40px;margin:0">line</p>'.repeat(90)}`,
@@ -155,6 +157,10 @@ describe('the size', () => {
 
     expect([width, height]).toEqual([1024, 120]);
     expect((await picture('/quirks-border')).height).toBe(7 + 4 + 5 + 120 + 5 + 4 + 7);
+  });
+
+  it('includes shadow trees', async () => {
+    expect((await picture('/shadow')).height).toBe(120);
   });
 
   it('does not count what the page itself does not show', async () => {

@@ -33,6 +33,10 @@ beforeAll(async () => {
       '@page:first{margin:30mm} .a{height:100vh} .b{min-height:calc(100vh - 20px)} .c{padding-top:50vh}',
       '<div class=a>first</div><div class=b>second</div><div class=c>last</div>',
     ),
+    '/window-tall-shadow': styled(
+      '',
+      '<div><template shadowrootmode=open>first<p style="height:100vh">second</p><p style="margin-top:50vh">last</template></div>',
+    ),
     '/window-tall-generated': styled(
       'div::before{content:"first";display:block;height:100vh} div::after{content:"last";display:block;margin-top:50vh}',
       '<div>second</div>',
@@ -135,8 +139,11 @@ describe('@page', () => {
     expect(sizes[0]![1]).toBeLessThan(2.6 * 277 + 60);
   });
 
-  it('makes one page of generated content as tall as the window', async () => {
-    const { sizes, text } = await pdf('/window-tall-generated', { '--page-height': 'auto' });
+  it.each([
+    ['generated content', '/window-tall-generated'],
+    ['a shadow tree', '/window-tall-shadow'],
+  ])('makes one page of %s as tall as the window', async (_content, path) => {
+    const { sizes, text } = await pdf(path, { '--page-height': 'auto' });
 
     expect(text).toBe('first second last');
     expect(sizes).toHaveLength(1);
