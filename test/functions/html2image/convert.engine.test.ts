@@ -104,6 +104,8 @@ beforeAll(async () => {
         body::before { content: ''; position: fixed; inset: 0; z-index: -1; background: #00f }
         p::after { content: ''; position: fixed; bottom: 0; left: 0; width: 20px; height: 50px; background: #0f0 }
       </style><p>`,
+    '/modal': `<!doctype html><style>body { margin: 0; height: 3000px } dialog::backdrop { background: #00f }</style>
+      <dialog id=d>text</dialog><script>d.showModal()</script>`,
     '/broad':
       '<!doctype html><body style="margin:0"><div style="width:1500px;height:20px;background:#0f0"></div>',
     '/broad-cut':
@@ -422,6 +424,12 @@ describe('the picture', () => {
     ];
     expect([10, 790, 2990].map((row) => at(50, row))).toEqual([blue, blue, blue]);
     expect([740, 2940, 2960, 2990].map((row) => at(10, row))).toEqual([blue, blue, green, green]);
+  });
+
+  it('is covered by the backdrop of a modal dialog', async () => {
+    const { at } = await picture('/modal', { '--width': '100' });
+
+    expect([10, 790, 2990].map((row) => at(5, row))).toEqual(Array(3).fill([0, 0, 255]));
   });
 
   it('is as wide as the content, unless it has a width', async () => {
