@@ -24,6 +24,11 @@ beforeAll(async () => {
     ),
     '/card': styled('@page{size:100mm 150mm;margin:0}', CORNER),
     '/letter': styled('@page{size:letter landscape}', `${CORNER}${WINDOW}`),
+    '/imported': `<!doctype html><style>@import url(/page.css); @import url(/page.css?print) print</style>${WINDOW}`,
+    '/page.css': (request, response) => {
+      response.setHeader('content-type', 'text/css');
+      response.end(`@page{size:${request.url!.endsWith('print') ? 'A5' : '200mm 100mm'};margin:0}`);
+    },
     '/portrait': styled('@page{size:A4 portrait;margin:3cm} @page :first{margin:4cm}', CORNER),
     '/named': styled(
       '@page wide{size:A4 landscape} section{page:wide}',
@@ -120,6 +125,12 @@ describe('@page', () => {
   it('sets the margins', async () => {
     expect(await corner((await pdf('/card')).bytes)).toEqual([0, 0]);
     expect(await corner((await pdf('/portrait')).bytes)).toEqual([40, 40]);
+  });
+
+  it('also sets the size of the window in an imported style sheet', async () => {
+    const { sizes, text } = await pdf('/imported');
+
+    expect([sizes, text]).toEqual([[[200, 100]], '756x378']);
   });
 
   it('counts inside `@supports` only if that is supported', async () => {
