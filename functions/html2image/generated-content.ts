@@ -7,11 +7,11 @@ const FIND = `() => {
     const { top, height } = getComputedStyle(element, pseudo);
     return { top: parseFloat(top), height: parseFloat(height) };
   };
-  const found = [...document.querySelectorAll('*')].flatMap((element) => ['::before', '::after']
-    .filter((pseudo) => {
-      const { content, position } = getComputedStyle(element, pseudo);
-      return position === 'fixed' && !/^(none|normal)$/.test(content);
-    })
+  const exists = (element, pseudo) => pseudo === '::backdrop'
+    ? element.matches(':modal, :popover-open')
+    : !/^(none|normal)$/.test(getComputedStyle(element, pseudo).content);
+  const found = [...document.querySelectorAll('*')].flatMap((element) => ['::before', '::after', '::backdrop']
+    .filter((pseudo) => exists(element, pseudo) && getComputedStyle(element, pseudo).position === 'fixed')
     .map((pseudo) => ({ element, pseudo })));
   globalThis.generated = { read, found: found.map((each) => ({ ...each, place: read(each) })) };
   return found.length > 0;
@@ -46,7 +46,7 @@ const RULES = `(distance, probe) => {
   }).join('');
 }`;
 
-/** Records the positions of fixed `::before` and `::after`. Returns whether there are any. */
+/** Records the positions of fixed `::before`, `::after` and `::backdrop`. Returns whether there are any. */
 export async function findGenerated(session: Session): Promise<boolean> {
   return (await evaluate(session, FIND)) === true;
 }

@@ -61,31 +61,52 @@ async function wantedArea(
 ): Promise<Area> {
   const { width, height, scale } = window;
   const { selector } = options;
-  if (selector !== undefined) return elementArea(session, selector, scale);
-  if (!isFullPage(options)) return { x: 0, y: 0, width, height: options.height ?? height };
+  const left = await windowLeft(session);
+  if (selector !== undefined) return elementArea(session, selector, { left, zoom: scale });
+  if (!isFullPage(options)) return { x: left, y: 0, width, height: options.height ?? height };
   // Content that overflows by a percentage stays wider than a window that was widened to fit it.
   const [content, tall] = await Promise.all([
     widens ? contentWidth(session) : width,
     layOutFullPage(session, window),
   ]);
-  return { x: 0, y: 0, width: Math.max(width, content), height: tall };
+  const overflow = Math.max(0, content - width);
+  return { x: Math.max(0, left - overflow), y: 0, width: width + overflow, height: tall };
 }
 
-/** Returns the edges of the element, rounded to pixels of the image. */
-const ELEMENT_BOX = `(selector, zoom) => {
+/**
+ * Returns the distance of the window from the left edge of the page in CSS pixels. A page that is read from right to
+ * left starts at its right edge.
+ */
+async function windowLeft({ protocol }: Session): Promise<number> {
+  const { cssLayoutViewport } = await protocol.send('Page.getLayoutMetrics');
+  return cssLayoutViewport.pageX;
+}
+
+/**
+ * Returns the edges of the element, rounded to pixels of the image. Scrolls it into view in the elements around it, but
+ * not in the window, because the image can show all of the page.
+ */
+const ELEMENT_BOX = `(selector, windowLeft, zoom) => {
   const element = document.querySelector(selector);
   if (!element) return [];
+  const { scrollX, scrollY } = window;
+  element.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  window.scrollTo({ left: scrollX, top: scrollY, behavior: 'instant' });
   const { left, top, width, height } = element.getBoundingClientRect();
   const place = (start, length) => {
     const from = Math.max(0, Math.round(start * zoom));
     const end = Math.round((start + length) * zoom);
     return [from, length > 0 && end > 0 ? Math.max(1, end - from) : 0];
   };
-  return [...place(left + window.scrollX, width), ...place(top + window.scrollY, height)];
+  return [...place(left + windowLeft, width), ...place(top + window.scrollY, height)];
 }`;
 
-async function elementArea(session: Session, selector: string, zoom: number): Promise<Area> {
-  const box = await evaluate(session, ELEMENT_BOX, selector, zoom).catch(() => undefined);
+async function elementArea(
+  session: Session,
+  selector: string,
+  { left, zoom }: { readonly left: number; readonly zoom: number },
+): Promise<Area> {
+  const box = await evaluate(session, ELEMENT_BOX, selector, left, zoom).catch(() => undefined);
   const rule = !Array.isArray(box)
     ? 'must be a CSS selector'
     : box.length === 0

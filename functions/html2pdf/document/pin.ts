@@ -1,3 +1,4 @@
+import { ELEMENTS_IN } from '../../engines/chromium/page/content/elements.ts';
 import { evaluate } from '../../engines/chromium/page/evaluate.ts';
 import type { Session, Viewport } from '../../engines/chromium/page/session.ts';
 import { addStyleSheet } from '../../engines/chromium/page/style-sheet.ts';
@@ -6,13 +7,13 @@ import { setViewport } from '../../engines/chromium/page/viewport.ts';
 /** CSS pixels by which the window grows to find lengths that depend on its height. */
 const PROBE = 100;
 
-const REMEMBER = `() => {
+const REMEMBER = `() => {${ELEMENTS_IN}
   const boxOf = (element) => {
     const { top, height } = element.getBoundingClientRect();
-    return [height, top - (element.parentElement?.getBoundingClientRect().top ?? 0)].join();
+    return [height, top - (parentOf(element)?.getBoundingClientRect().top ?? 0)].join();
   };
   const stylesOf = (element) => new Map([...element.computedStyleMap()].map(([name, values]) => [name, values.join()]));
-  const elements = [...document.querySelectorAll('html, html *')];
+  const elements = [...elementsIn(document)];
   const boxes = elements.map((element) => [element, boxOf(element)]);
   const vertical = [...getComputedStyle(document.documentElement)].filter((name) => /height|size|top|bottom|trans/.test(name));
   const generatedStyles = (element, pseudo) => {

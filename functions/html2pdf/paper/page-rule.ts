@@ -35,9 +35,18 @@ const READ = `(isSingle) => {
     if (rule instanceof CSSMediaRule) return rule.media.mediaText !== 'screen' && matchMedia(rule.conditionText).matches;
     return true;
   };
+  const visitSheet = (sheet, media) => {
+    try {
+      if (!sheet.disabled && matchMedia(media.mediaText).matches) visit(sheet.cssRules);
+    } catch {
+      // The style sheet is from another origin.
+    }
+  };
   const visit = (rules) => {
     for (const rule of rules) {
-      if (rule instanceof CSSPageRule) {
+      if (rule instanceof CSSImportRule && rule.styleSheet) {
+        visitSheet(rule.styleSheet, rule.media);
+      } else if (rule instanceof CSSPageRule) {
         if (rule.selectorText !== '' && !(isSingle && rule.selectorText === ':first')) continue;
         found = true;
         readSize(rule.style.getPropertyValue('size'));
@@ -50,13 +59,7 @@ const READ = `(isSingle) => {
       }
     }
   };
-  for (const sheet of [...document.styleSheets, ...document.adoptedStyleSheets]) {
-    try {
-      if (!sheet.disabled && matchMedia(sheet.media.mediaText).matches) visit(sheet.cssRules);
-    } catch {
-      // The style sheet is from another origin.
-    }
-  }
+  for (const sheet of [...document.styleSheets, ...document.adoptedStyleSheets]) visitSheet(sheet, sheet.media);
   return found ? box : [];
 }`;
 

@@ -35,6 +35,8 @@ beforeAll(async () => {
     '/quirks': '<body style="margin:0"><div style="height:120px;background:#00f"></div>',
     '/quirks-border':
       '<body style="margin:7px;border:4px solid red;padding:5px"><div style="height:120px;background:#00f"></div>',
+    '/shadow': `<!doctype html><div><template shadowrootmode=open><p><template shadowrootmode=open>
+      <div style="position:absolute;top:20px;height:100px;width:100px;background:#00f"></div></template></p></template></div>`,
     '/shell':
       '<!doctype html><style>html{height:100%;overflow:hidden}body{height:100%;overflow:auto;margin:0}</style><div style="height:3000px;background:#00f"></div>',
     '/columns': `<!doctype html><style>html{column-count:3}</style>${'<p style="height:40px;margin:0">line</p>'.repeat(90)}`,
@@ -46,6 +48,15 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><div style="height:2000px"></div><div id="box" style="margin-left:50px;width:200px;height:100px;background:#0000ff"></div><div id="none" style="display:none"></div>',
     '/outside':
       '<!doctype html><body style="margin: 0"><div id="box" style="position: absolute; left: -40px; top: -30px; width: 100px; height: 100px; background: #00f"></div>',
+    '/inner': `<!doctype html><style>body { margin: 0 } main, section { overflow: auto; height: 100vh } p { height: 3000px; margin: 0 }
+      section { height: 200px } #box { width: 200px; height: 100px; background: #00f }</style>
+      <main><p></p><section><p></p><div id="box"></div><p></p></section><p></p></main>`,
+    '/right-to-left': `<!doctype html><html dir=rtl><style>body { margin: 0; width: 3000px; display: flex } div { height: 100px; flex: auto; background: #0f0 }
+      #first, #box { flex: none; width: 100px; background: #00f }</style><div id="first"></div><div></div><div id="box"></div>`,
+    '/right-to-left-cut': `<!doctype html><html dir=rtl style="overflow-x:hidden"><body style="margin:0"><div style="height:100px;background:#00f"></div>
+      <nav style="position:absolute;left:-300px;top:0;width:300px;height:100px;background:#f00"></nav>`,
+    '/upright': `<!doctype html><style>html { writing-mode: vertical-rl } body { margin: 0 } div { width: 3000px; height: 100px; background: #0f0 }
+      #first, #box { width: 100px; background: #00f }</style><div id="first"></div><div></div><div id="box"></div>`,
     '/fraction':
       '<!doctype html><div id="box" style="position:absolute;left:10.4px;top:20.4px;width:50.8px;height:30.8px;background:#0000ff"></div>',
     '/clear':
@@ -93,6 +104,8 @@ beforeAll(async () => {
         body::before { content: ''; position: fixed; inset: 0; z-index: -1; background: #00f }
         p::after { content: ''; position: fixed; bottom: 0; left: 0; width: 20px; height: 50px; background: #0f0 }
       </style><p>`,
+    '/modal': `<!doctype html><style>body { margin: 0; height: 3000px } dialog::backdrop { background: #00f }</style>
+      <dialog id=d>text</dialog><script>d.showModal()</script>`,
     '/broad':
       '<!doctype html><body style="margin:0"><div style="width:1500px;height:20px;background:#0f0"></div>',
     '/broad-cut':
@@ -146,6 +159,10 @@ describe('the size', () => {
 
     expect([width, height]).toEqual([1024, 120]);
     expect((await picture('/quirks-border')).height).toBe(7 + 4 + 5 + 120 + 5 + 4 + 7);
+  });
+
+  it('includes shadow trees', async () => {
+    expect((await picture('/shadow')).height).toBe(120);
   });
 
   it('does not count what the page itself does not show', async () => {
@@ -231,6 +248,32 @@ describe('the picture', () => {
 
     expect([image.width, image.height]).toEqual([60, 70]);
     expect(image.at(59, 69).slice(0, 3)).toEqual([0, 0, 255]);
+  });
+
+  it('shows an element that is scrolled out of view in the elements around it', async () => {
+    const image = await picture('/inner', { '--selector': '#box' });
+
+    expect([image.width, image.height]).toEqual([200, 100]);
+    expect([image.at(0, 0).slice(0, 3), image.at(199, 99).slice(0, 3)]).toEqual([
+      [0, 0, 255],
+      [0, 0, 255],
+    ]);
+  });
+
+  it('starts at the right edge of a page that is read from right to left', async () => {
+    const blue = [0, 0, 255];
+    for (const path of ['/right-to-left', '/upright']) {
+      for (const options of [{}, { '--width': '600' }, { '--width': '600', '--height': '200' }]) {
+        const image = await picture(path, options);
+        expect(image.at(image.width - 1, 50).slice(0, 3)).toEqual(blue);
+      }
+      for (const zoom of ['1', '1.3']) {
+        const element = await picture(path, { '--selector': '#box', '--zoom': zoom });
+        expect([element.width, element.at(2, 50).slice(0, 3)]).toEqual([100 * Number(zoom), blue]);
+      }
+    }
+    const cut = await picture('/right-to-left-cut', { '--width': '600' });
+    expect([cut.width, cut.at(0, 50).slice(0, 3), cut.at(599, 50).slice(0, 3)]).toEqual([600, blue, blue]);
   });
 
   it('has the pixels of an element whose edges are between pixels', async () => {
@@ -381,6 +424,12 @@ describe('the picture', () => {
     ];
     expect([10, 790, 2990].map((row) => at(50, row))).toEqual([blue, blue, blue]);
     expect([740, 2940, 2960, 2990].map((row) => at(10, row))).toEqual([blue, blue, green, green]);
+  });
+
+  it('is covered by the backdrop of a modal dialog', async () => {
+    const { at } = await picture('/modal', { '--width': '100' });
+
+    expect([10, 790, 2990].map((row) => at(5, row))).toEqual(Array(3).fill([0, 0, 255]));
   });
 
   it('is as wide as the content, unless it has a width', async () => {

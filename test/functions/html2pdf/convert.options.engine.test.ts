@@ -18,6 +18,8 @@ beforeAll(async () => {
     '/document': `<!doctype html><html lang=de><title>Titel</title><h1>One</h1><h2>Two</h2><h3>Three</h3>
       <p id=there>Text <a href="https://example.com/">away</a> <a href="#there">here</a></p>
       <img alt="A picture" width=20 height=20 src="data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7">`,
+    '/shadow': `<!doctype html><div><template shadowrootmode=open><h1>One</h1><h2>Two</h2>
+      <a href="https://example.com/">away</a></template></div>`,
     '/where': SCRIPTED(
       'p.textContent = [navigator.language, new Date(0).getHours(), (1234.5).toLocaleString()].join(" ")',
     ),
@@ -102,6 +104,13 @@ describe('a PDF', () => {
     expect((await links({}))[0]).toBe(true);
     expect((await links({ '--disable-external-links': '' }))[0]).toBe(false);
     expect((await pdf('/document', { '--disable-external-links': '' })).text).toContain('away here');
+  });
+
+  it('has the given bookmarks and links of shadow trees', async () => {
+    const { bytes } = await pdf('/shadow', { '--outline-depth': '1', '--disable-external-links': '' });
+
+    expect((await inside(bytes)).titles).toEqual(['One']);
+    expect(bytes.toString('latin1')).not.toContain('/URI (https://example');
   });
 
   it.skipIf(!isInstalled('qpdf'))('is encrypted with the given permissions (needs qpdf)', async () => {

@@ -24,6 +24,11 @@ beforeAll(async () => {
     ),
     '/card': styled('@page{size:100mm 150mm;margin:0}', CORNER),
     '/letter': styled('@page{size:letter landscape}', `${CORNER}${WINDOW}`),
+    '/imported': `<!doctype html><style>@import url(/page.css); @import url(/page.css?print) print</style>${WINDOW}`,
+    '/page.css': (request, response) => {
+      response.setHeader('content-type', 'text/css');
+      response.end(`@page{size:${request.url!.endsWith('print') ? 'A5' : '200mm 100mm'};margin:0}`);
+    },
     '/portrait': styled('@page{size:A4 portrait;margin:3cm} @page :first{margin:4cm}', CORNER),
     '/named': styled(
       '@page wide{size:A4 landscape} section{page:wide}',
@@ -32,6 +37,10 @@ beforeAll(async () => {
     '/window-tall': styled(
       '@page:first{margin:30mm} .a{height:100vh} .b{min-height:calc(100vh - 20px)} .c{padding-top:50vh}',
       '<div class=a>first</div><div class=b>second</div><div class=c>last</div>',
+    ),
+    '/window-tall-shadow': styled(
+      '',
+      '<div><template shadowrootmode=open>first<p style="height:100vh">second</p><p style="margin-top:50vh">last</template></div>',
     ),
     '/window-tall-generated': styled(
       'div::before{content:"first";display:block;height:100vh} div::after{content:"last";display:block;margin-top:50vh}',
@@ -118,6 +127,12 @@ describe('@page', () => {
     expect(await corner((await pdf('/portrait')).bytes)).toEqual([40, 40]);
   });
 
+  it('also sets the size of the window in an imported style sheet', async () => {
+    const { sizes, text } = await pdf('/imported');
+
+    expect([sizes, text]).toEqual([[[200, 100]], '756x378']);
+  });
+
   it('counts inside `@supports` only if that is supported', async () => {
     const { bytes, sizes } = await pdf('/unsupported');
 
@@ -135,8 +150,11 @@ describe('@page', () => {
     expect(sizes[0]![1]).toBeLessThan(2.6 * 277 + 60);
   });
 
-  it('makes one page of generated content as tall as the window', async () => {
-    const { sizes, text } = await pdf('/window-tall-generated', { '--page-height': 'auto' });
+  it.each([
+    ['generated content', '/window-tall-generated'],
+    ['a shadow tree', '/window-tall-shadow'],
+  ])('makes one page of %s as tall as the window', async (_content, path) => {
+    const { sizes, text } = await pdf(path, { '--page-height': 'auto' });
 
     expect(text).toBe('first second last');
     expect(sizes).toHaveLength(1);

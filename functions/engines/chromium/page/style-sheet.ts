@@ -1,3 +1,4 @@
+import { ELEMENTS_IN } from './content/elements.ts';
 import { evaluate } from './evaluate.ts';
 import type { Session } from './session.ts';
 
@@ -11,13 +12,13 @@ const ADD = `(text) => {
 /**
  * Enlarges small text. Reads all sizes before it changes any, because sizes in `em` depend on those of the parents.
  */
-const ENLARGE = `(smallest) => {
+const ENLARGE = `(smallest) => {${ELEMENTS_IN}
   const sizes = new Map();
-  for (const element of document.querySelectorAll('html, html *')) {
+  for (const element of elementsIn(document)) {
     if (element.style) sizes.set(element, parseFloat(getComputedStyle(element).fontSize));
   }
   for (const [element, size] of sizes) {
-    const isBelow = sizes.get(element.parentElement) < smallest;
+    const isBelow = sizes.get(parentOf(element)) < smallest;
     if (size > 0 && (size < smallest || isBelow)) {
       element.style.setProperty('font-size', Math.max(size, smallest) + 'px', 'important');
     }

@@ -1,9 +1,11 @@
+import { ELEMENTS_IN } from './elements.ts';
+
 /**
  * Returns the height of a page's content in CSS pixels: the scrollable height if the page is taller than its window,
  * otherwise the bottom of its last element, not of the window. With `all`, this includes content that only the body
  * scrolls and the page does not show, if the body is as tall as the window.
  */
-export const CONTENT_HEIGHT = `(all) => {
+export const CONTENT_HEIGHT = `(all) => {${ELEMENTS_IN}
   const root = document.documentElement;
   if (!root) return 1;
   const hides = (element) => element && getComputedStyle(element).overflowY !== 'visible';
@@ -24,7 +26,7 @@ export const CONTENT_HEIGHT = `(all) => {
       bottom = Math.max(bottom, range.getBoundingClientRect().bottom + window.scrollY + below);
     }
   }
-  for (const element of document.body?.querySelectorAll('*') ?? []) {
+  for (const element of document.body ? elementsIn(document.body) : []) {
     const box = element.getBoundingClientRect();
     if (box.width > 0 && box.height > 0) bottom = Math.max(bottom, box.bottom + window.scrollY);
   }

@@ -1,5 +1,6 @@
 import { evaluate } from '../evaluate.ts';
 import type { Session } from '../session.ts';
+import { ELEMENTS_IN } from './elements.ts';
 
 /**
  * Starts loading native lazy images, and renders content that the browser skips while it is out of view
@@ -7,22 +8,17 @@ import type { Session } from '../session.ts';
  * them, including those in open shadow trees. The containment stays, because removing it would change the layout.
  * Returns the number of changed elements.
  */
-const REVEAL = `() => {
+const REVEAL = `() => {${ELEMENTS_IN}
   const skipped = [];
   let loading = 0;
-  const visit = (root) => {
-    for (const element of root.querySelectorAll('img[loading=lazy i], iframe[loading=lazy i]')) {
+  for (const element of elementsIn(document)) {
+    if (element.matches('img[loading=lazy i], iframe[loading=lazy i]')) {
       element.setAttribute('loading', 'eager');
       loading += 1;
     }
-    for (const element of root.querySelectorAll('*')) {
-      // A form may have a field of that name.
-      if (element.shadowRoot instanceof ShadowRoot) visit(element.shadowRoot);
-      const { contentVisibility, contain } = getComputedStyle(element);
-      if (contentVisibility === 'auto') skipped.push([element, contain]);
-    }
-  };
-  visit(document);
+    const { contentVisibility, contain } = getComputedStyle(element);
+    if (contentVisibility === 'auto') skipped.push([element, contain]);
+  }
   for (const [element, contain] of skipped) {
     const own = contain.split(' ').filter((part) => part !== 'none');
     const all = /strict|content/.test(contain) ? own : new Set([...own, 'layout', 'style', 'paint']);

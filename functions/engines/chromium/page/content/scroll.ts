@@ -3,6 +3,7 @@ import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
 import type { Stillness } from '../wait/stillness.ts';
 import type { TimeLimit } from '../wait/time-limit.ts';
+import { ELEMENTS_IN } from './elements.ts';
 
 /**
  * Fraction of the window per step, so that anything up to 0.65 windows tall is fully visible once. `FAST_STEP`
@@ -29,17 +30,10 @@ const STEPS = 250;
  * in open shadow trees. Returns whether there was one. Positions are counted, not read, because a page may snap to
  * others. Elements with hidden overflow are not scrolled, because a reader could not scroll them either.
  */
-const SCROLL = `(part, growth) => {
+const SCROLL = `(part, growth) => {${ELEMENTS_IN}
   const { scrollers } = globalThis.reader ??= { scrollers: new Map() };
   const root = document.scrollingElement;
   const scrolls = (element) => /auto|scroll/.test(getComputedStyle(element).overflowY);
-  const elementsIn = function* (root) {
-    for (const element of root.querySelectorAll('*')) {
-      yield element;
-      // A form may have a field of that name.
-      if (element.shadowRoot instanceof ShadowRoot) yield* elementsIn(element.shadowRoot);
-    }
-  };
   const contains = (outer, inner) => {
     for (let node = inner; node; node = node.parentNode ?? node.host) if (node === outer) return true;
     return false;

@@ -13,7 +13,8 @@ beforeAll(async () => {
   pages = await servePages({
     '/small': `<!doctype html><div style="font-size:6px">tiny <span style="font-size:5em">large</span></div>
       <p style="font-size:20px">usual</p><script>setTimeout(() => document.body.append(Object.assign(document.createElement('small'),
-      { textContent: 'late', style: 'font-size:4px' })), 50)</script>`,
+      { textContent: 'late', style: 'font-size:4px' })), 50)</script>
+      <div><template shadowrootmode=open><p style="font-size:6px">shadow</template></div>`,
     '/screen': `<!doctype html><meta name=viewport content="width=device-width"><p id=p></p><script>
       p.textContent = [innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0, /iPhone/.test(navigator.userAgent)].join(' ')</script>
       <style>b { display: none } @media (max-width: 500px) { b { display: inline } }</style><b>narrow</b>`,
@@ -54,7 +55,7 @@ describe('a smallest font size', () => {
   it('enlarges smaller text, and no other', async () => {
     const { bytes } = await pdf('/small', { '--minimum-font-size': '12' });
 
-    expect(await textSizes(bytes)).toEqual({ tiny: 12, large: 30, usual: 20, late: 12 });
+    expect(await textSizes(bytes)).toEqual({ tiny: 12, large: 30, usual: 20, late: 12, shadow: 12 });
     expect(await textSizes((await pdf('/small', {})).bytes)).toMatchObject({ tiny: 6, late: 4 });
   });
 });
