@@ -1,4 +1,7 @@
-/** Declares a function that yields the elements in a tree, including those in open shadow trees. */
+/**
+ * Declares functions that cross the borders of open shadow trees: `elementsIn` yields all elements in a tree, and
+ * `parentOf` returns the parent of an element, or the host of its tree.
+ */
 export const ELEMENTS_IN = `
   const elementsIn = function* (root) {
     for (const element of root.querySelectorAll('*')) {
