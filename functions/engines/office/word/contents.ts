@@ -21,9 +21,9 @@ export function contentsEdits(document: string): Edit[] {
   /** The field that starts behind the text of this paragraph, and the one that the next paragraph gets. */
   let field: FieldStart | undefined;
   let moved: FieldStart | undefined;
-  let target = 0;
+  let target: number | undefined;
   const move = () => {
-    if (moved?.end === undefined) return;
+    if (moved?.end === undefined || target === undefined) return;
     const { start, end } = moved;
     edits.push({ start, end, text: '' }, { start: target, end: target, text: document.slice(start, end) });
     moved = undefined;
@@ -34,15 +34,16 @@ export function contentsEdits(document: string): Edit[] {
       if (name === 'w:sdt') isInserted.push(false);
       if (name === 'w:docPartObj' && isInserted.length > 0) isInserted[isInserted.length - 1] = true;
       if (name === 'w:p') {
-        [hasText, field, target] = [false, undefined, end];
-        // An empty element has no place for it.
-        if (isEmpty) moved = undefined;
+        // An empty element has no place for runs.
+        [hasText, field, target] = [false, undefined, isEmpty ? undefined : end];
       }
       if (parent !== 'w:p') {
         const type = name === 'w:fldChar' && path.at(-2) === 'w:p' ? attributes['w:fldCharType'] : undefined;
         if (type === 'begin' && hasText && isInserted.at(-1))
           field = { start: run, isContents: false, isSeparated: false };
         if (type === 'separate' && field?.isContents) field.isSeparated = true;
+        // The field has no entries.
+        if (type === 'end') field = undefined;
         return;
       }
       if (name === 'w:r') run = start;
@@ -63,7 +64,7 @@ export function contentsEdits(document: string): Edit[] {
       if (name === 'w:r' && field?.isSeparated) field.end ??= end;
       if (name === 'w:p') {
         move();
-        moved = field;
+        moved = field ?? moved;
         field = undefined;
       }
     },

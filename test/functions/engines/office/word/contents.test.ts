@@ -24,11 +24,23 @@ it.each([
   );
 });
 
+it('skips paragraphs without a place for the start', () => {
+  const [heading, rest] = [`<w:p>${HEADING}</w:p><w:p/>`, END];
+
+  expect(moved(control(`<w:p>${HEADING}${START}</w:p><w:p/>${entry('One')}${rest}`))).toBe(
+    control(`${heading}${entry('One', START)}${rest}`),
+  );
+});
+
 it.each([
   ['a heading before the field', control(`<w:p>${HEADING}</w:p>${entry('One', START)}${END}`)],
   [
     'an entry in the paragraph of the heading',
     control(`<w:p>${HEADING}${START}<w:r><w:t>One</w:t></w:r></w:p>${END}`),
+  ],
+  [
+    'a field without entries',
+    control(`<w:p>${HEADING}${START}<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p><w:p>${HEADING}</w:p>`),
   ],
   ['another field', control(`<w:p>${HEADING}${START.replace('TOC', 'PAGE')}</w:p>${entry('One')}${END}`)],
   ['another content control', control(`<w:p>${HEADING}${START}</w:p>${entry('One')}${END}`, '')],
