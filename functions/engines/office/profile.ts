@@ -24,6 +24,10 @@ const SETTINGS: readonly Setting[] = [
   ['/org.openoffice.Inet/Settings', 'ooInetHTTPSProxyName', '127.0.0.1'],
   ['/org.openoffice.Inet/Settings', 'ooInetHTTPSProxyPort', 9],
   ['/org.openoffice.Inet/Settings', 'ooInetNoProxy', ''],
+  // Draws embedded objects from their previews, as Word does. Otherwise, LibreOffice opens each of them as a document.
+  ...['MathTypeToMath', 'WinWordToWriter', 'PowerPointToImpress', 'ExcelToCalc'].map(
+    (name): Setting => [`${OFFICE}.Common/Filter/Microsoft/Import`, name, false],
+  ),
   [`${OFFICE}.Recovery/AutoSave`, 'Enabled', false],
   [`${OFFICE}.Recovery/RecoveryInfo`, 'SessionData', false],
   [`${OFFICE}.Common/Misc`, 'FirstRun', false],

@@ -11,6 +11,7 @@ import { SAYS } from '../../fixtures/office/documents.ts';
 import { pixel } from '../../likeness.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from '../engines/office/detect/archives.ts';
+import { makeCompoundFile } from '../engines/office/detect/compound-files.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 
 const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
@@ -20,6 +21,9 @@ const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
 /** Without the emoji, which PDFium extracts as two surrogates or not at all. */
 const WORDS = SAYS.slice(0, SAYS.indexOf(' und'));
+
+/** The types of relationships within an office document. */
+const OFFICE_TYPE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 
 /** Declarations of the namespaces of flat OpenDocument files. */
 const NAMESPACES = Object.entries({
@@ -88,6 +92,36 @@ describe('a Word document', () => {
         },
       ],
     });
+
+  it('shows the preview of an embedded object, as Word does', async () => {
+    const red = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#f00' } })
+      .png()
+      .toBuffer();
+    // A header of 28 bytes, and the equation "x" in MathType's format, version 3.
+    const header = Buffer.alloc(28);
+    header.set([28, 0, 0, 0, 2, 0]);
+    const equation = Buffer.from('03010103000a0102837800000000', 'hex');
+    header.writeUInt32LE(equation.length, 8);
+    const classId = Buffer.from('02ce020000000000c000000000000046', 'hex');
+    const object = makeCompoundFile('Equation Native', Buffer.concat([header, equation]), { classId });
+    const source = makeDocx({
+      body:
+        '<w:p><w:r><w:object w:dxaOrig="2000" w:dyaOrig="2000"><v:shape id="s" style="width:100pt;height:100pt">' +
+        '<v:imagedata r:id="i"/></v:shape><o:OLEObject Type="Embed" ProgID="Equation.3" ShapeID="s" DrawAspect="Content" ObjectID="_1" r:id="o"/>' +
+        '</w:object></w:r></w:p>',
+      relationships:
+        `<Relationship Id="i" Type="${OFFICE_TYPE}/image" Target="media/i.png"/>` +
+        `<Relationship Id="o" Type="${OFFICE_TYPE}/oleObject" Target="embeddings/o.bin"/>`,
+      more: [
+        { name: 'word/media/i.png', content: red },
+        { name: 'word/embeddings/o.bin', content: object },
+      ],
+    });
+
+    const picture = await convertOne(source, { format: 'png', options: 'in_ext=.docx -r=72' });
+
+    expect(await pixel(picture, 100, 150)).toEqual([255, 0, 0, 255]);
+  });
 
   it('on a line grid has as many lines on a page as in Word', async () => {
     const section =
