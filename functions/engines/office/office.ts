@@ -26,7 +26,7 @@ const LAYOUT_SECONDS_PER_BYTE = 1 / 10_000;
 /** Assumed number of cells per page. Each takes at least a byte of csv. */
 const CELLS_PER_PAGE = 400;
 
-/** Messages for the error codes of the host; see `layers/libreoffice/host.c`. */
+/** Messages for the error codes of the host; see `layers/libreoffice/main.c`. */
 export const MESSAGES = {
   CORRUPT_SOURCE: () => 'LibreOffice cannot open the document. It may be damaged.',
   CONVERSION_FAILED: ({ seconds, hidden }: Readonly<Record<string, string | number>>) => {
