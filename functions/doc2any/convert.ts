@@ -5,7 +5,7 @@ import { createOffice } from '../engines/office/office.ts';
 import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
 import { createSources, type Document } from '../engines/office/sources.ts';
 import { type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
-import { createPdfEngine, type PdfEngine } from '../engines/pdf/pages.ts';
+import { createPdfEngine, type PdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ConversionError } from '../shared/errors.ts';

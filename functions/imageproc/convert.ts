@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sandboxedClient } from '../engines/client.ts';
-import { createMagick, editError, MagickError } from '../engines/image/magick.ts';
+import { createMagick, editError, MagickError } from '../engines/imagemagick/magick.ts';
 import { ConversionError, ofOption } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Account, AccountTable } from '../../platform/accounts/accounts.ts';
-import type { AuditLog } from '../../platform/audit/audit.ts';
+import type { Account, AccountTable } from '../../platform/accounts.ts';
+import type { AuditLog } from '../../platform/audit.ts';
 import { type KeyRecord, type Keys, setLimits } from '../../platform/keys/keys.ts';
-import type { SendMail } from '../../platform/mail/smtp.ts';
+import type { SendMail } from '../../platform/smtp.ts';
 import type { Failures } from '../../platform/usage/failures.ts';
 import type { PriceRows } from '../../platform/usage/report.ts';
 import type { Usage, UsageRow } from '../../platform/usage/usage.ts';

@@ -34,7 +34,7 @@ export interface ServiceFunctionProps {
   /** Memory in MiB. */
   readonly memory: number;
   /** Size of `/tmp` in MiB. */
-  readonly temporary: number;
+  readonly temporaryMegabytes: number;
   /** Timeout in milliseconds. */
   readonly timeout: number;
   /** Settings that the function reads at startup, as JSON in one variable. */
@@ -82,7 +82,7 @@ export class ServiceFunction extends Construct {
       code: Code.fromAsset(props.code),
       layers: [...props.layers],
       memorySize: props.memory,
-      ephemeralStorageSize: Size.mebibytes(props.temporary),
+      ephemeralStorageSize: Size.mebibytes(props.temporaryMegabytes),
       timeout: Duration.millis(props.timeout),
       environment: { [ENVIRONMENT_VARIABLE]: Stack.of(this).toJsonString(props.environment) },
       role: this.#role.withoutPolicyUpdates(),

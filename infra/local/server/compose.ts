@@ -30,11 +30,11 @@ import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
-import type { Accounts } from '../accounts.ts';
 import { pathsIn } from '../data-directory.ts';
 import { reportLayerAge } from '../operation/layer-age.ts';
 import { createMetrics } from '../operation/metrics.ts';
 import type { Settings } from '../settings.ts';
+import type { Stores } from '../stores.ts';
 import { CODE } from './code.ts';
 import { callersPerConversion, divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
@@ -46,7 +46,7 @@ import { makeTemporary, removeTemporary } from './temporary.ts';
 export type Composition = Awaited<ReturnType<typeof composeService>>;
 
 /** The stores that the site reads and changes. */
-export type SiteStores = Omit<Accounts, 'limiter' | 'usage' | 'endLeases' | 'keepSpace' | 'close'>;
+export type SiteStores = Omit<Stores, 'limiter' | 'usage' | 'endLeases' | 'keepSpace' | 'close'>;
 
 export interface Dependencies {
   readonly keys: KeyFinder;
@@ -204,10 +204,10 @@ export async function composeService(
     operation,
     /** Maximum number of connections. */
     connections: descriptors.connections,
-    /** Handles a request. `base` is the origin of the URLs in the response. */
-    async route(request: HttpRequest, base: string, signal: AbortSignal) {
-      const results = storage.at(base + FILES_PATH.slice(0, -1));
-      const uploads = storage.uploadsAt(`${base}/api/uploads`);
+    /** Handles a request. `origin` is that of the URLs in the response. */
+    async route(request: HttpRequest, origin: string, signal: AbortSignal) {
+      const results = storage.at(origin + FILES_PATH.slice(0, -1));
+      const uploads = storage.uploadsAt(`${origin}/api/uploads`);
       requests += 1;
       try {
         return await route(request, { ...common, storage: results, uploads }, signal);

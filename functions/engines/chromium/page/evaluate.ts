@@ -58,7 +58,7 @@ export async function isTrueInPage({ protocol }: Session, expression: string): P
 }
 
 /** Converts a value from the page, which may be anything, to an integer within bounds. */
-export function pageNumber(value: unknown, { min, max }: { min: number; max: number }): number {
+export function boundedInteger(value: unknown, { min, max }: { min: number; max: number }): number {
   const number = typeof value === 'number' && Number.isFinite(value) ? Math.ceil(value) : min;
   return Math.min(max, Math.max(min, number));
 }

@@ -107,7 +107,7 @@ async function prepare<T extends Tool>(
     readValidators: createReadValidators(egress),
     put: orReceive(createS3Put(environment.resultsUrl)),
     temporary,
-    log: (event, facts, level) => log(event, { ...facts, ...sandboxState() }, level),
+    log: (event, fields, level) => log(event, { ...fields, ...sandboxState() }, level),
     conversions: conversionMetrics(log, metrics, coldStarts),
   });
   const handle: Invoke = async (invocation, signal) => {

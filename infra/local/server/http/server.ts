@@ -16,8 +16,8 @@ import { FILES_PATH, serveFile } from './files.ts';
 export interface Dependencies {
   /** See `Settings`. */
   readonly publicUrl?: string | undefined;
-  /** Handles a request for a conversion. `base` is the origin that the caller used. */
-  readonly route: (request: HttpRequest, base: string, signal: AbortSignal) => Promise<HttpReply>;
+  /** Handles a request for a conversion. `origin` is the one that the caller used. */
+  readonly route: (request: HttpRequest, origin: string, signal: AbortSignal) => Promise<HttpReply>;
   readonly storage: DiskStorage;
   /** The site. Without it, the URLs in the response to a missing key lead to `texts`. */
   readonly site?: Site | undefined;
@@ -84,8 +84,8 @@ async function answer(
   { publicUrl, route, storage, texts, site }: Dependencies,
   connections: Connections,
 ): Promise<void> {
-  const base = publicUrl ?? baseOf(request);
-  const url = URL.parse(request.url ?? '/', base) ?? new URL(base);
+  const origin = publicUrl ?? requestOrigin(request);
+  const url = URL.parse(request.url ?? '/', origin) ?? new URL(origin);
   const reads = request.method === 'GET' || request.method === 'HEAD';
   if (reads && url.pathname.startsWith(FILES_PATH)) {
     connections.markDownload(request);
@@ -94,7 +94,7 @@ async function answer(
 
   const asked = readRequest(request, url);
   const text = reads ? texts.get(url.pathname) : undefined;
-  const known = text === undefined ? await site?.respond(asked, base) : textReply(text);
+  const known = text === undefined ? await site?.respond(asked, origin) : textReply(text);
   const reply = known ?? (await converted());
   if (reply.file !== undefined) {
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
@@ -109,7 +109,7 @@ async function answer(
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
-    return route(site ? await site.withSamples(asked) : asked, base, gone.signal);
+    return route(site ? await site.withSamples(asked) : asked, origin, gone.signal);
   }
 }
 
@@ -173,11 +173,11 @@ function refuse({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
 }
 
 /** Returns the origin that the caller used. The header is untrusted, so only a plain host and port is accepted. */
-function baseOf({ headers, socket }: IncomingMessage): string {
+function requestOrigin({ headers, socket }: IncomingMessage): string {
   const host = headers.host ?? '';
   const plain = /^([a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i.test(host);
-  const base = `http://${host}`;
-  return plain && URL.canParse(base) ? base : `http://localhost:${socket.localPort}`;
+  const origin = `http://${host}`;
+  return plain && URL.canParse(origin) ? origin : `http://localhost:${socket.localPort}`;
 }
 
 /**

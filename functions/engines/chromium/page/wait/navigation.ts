@@ -32,7 +32,7 @@ export interface WatchedDocument {
 }
 
 /** Maximum delay in seconds of a refresh that is waited for. */
-const LONGEST_DELAY = 10;
+const MAX_REFRESH_DELAY = 10;
 
 /** Starts watching a page that has not navigated yet. */
 export function watchDocument(session: Session): WatchedDocument {
@@ -76,7 +76,7 @@ export function watchDocument(session: Session): WatchedDocument {
     exception ??= thrown?.description?.split('\n', 1)[0] ?? text;
   });
   protocol.on('Page.frameScheduledNavigation', (event) => {
-    if (event.frameId === frameId) willRefresh = event.delay <= LONGEST_DELAY && !shown.has(event.url);
+    if (event.frameId === frameId) willRefresh = event.delay <= MAX_REFRESH_DELAY && !shown.has(event.url);
   });
   protocol.on('Page.frameClearedScheduledNavigation', (event) => {
     if (event.frameId === frameId) willRefresh = false;

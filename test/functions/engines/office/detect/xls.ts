@@ -2,7 +2,7 @@ import { encryptWorkbook, filePass, type XlsCipher } from './encrypt-xls.ts';
 
 const SECTOR = 512;
 /** Streams below this size would belong into a stream of their own kind. */
-const LEAST = 4096;
+const MIN_STREAM = 4096;
 const [FREE, END, TABLE] = [0xffffffff, 0xfffffffe, 0xfffffffd];
 
 /** A binary Excel file of one sheet with the same number in a row for each of the built-in formats. */
@@ -69,7 +69,7 @@ function unsigned(value: number, bytes: number): Buffer {
 
 /** An OLE compound file of one stream: the header, the sector table, the directory, and the stream from sector 2. */
 function makeCompound(name: string, content: Buffer): Buffer {
-  const sectors = Math.ceil(Math.max(content.length, LEAST) / SECTOR);
+  const sectors = Math.ceil(Math.max(content.length, MIN_STREAM) / SECTOR);
   const stream = Buffer.alloc(sectors * SECTOR);
   content.copy(stream);
 
@@ -80,7 +80,7 @@ function makeCompound(name: string, content: Buffer): Buffer {
   // One sector of the table. The directory is sector 1.
   header.writeUInt32LE(1, 44);
   header.writeUInt32LE(1, 48);
-  header.writeUInt32LE(LEAST, 56);
+  header.writeUInt32LE(MIN_STREAM, 56);
   header.writeUInt32LE(END, 60);
   header.writeUInt32LE(END, 68);
   header.writeUInt32LE(0, 76);

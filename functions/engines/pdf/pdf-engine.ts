@@ -4,7 +4,6 @@ import type { Conversion, Converted, EngineDependencies, SourceFile } from '../.
 import type { StallTimeouts } from '../client.ts';
 import { framePage } from './frame.ts';
 import { PAGE_IMAGES, type PageImage, type PdfOptions } from './options.ts';
-import { drawPages } from './paged.ts';
 import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
 import { type DrawOptions, drawFrames } from './pdfium/draw.ts';
 import type { Drawn, PageFrame } from './pdfium/drawing.ts';
@@ -13,6 +12,7 @@ import type { Fallback } from './pdfjs/fallback.ts';
 import { createQpdf } from './qpdf/qpdf.ts';
 import { hasSignature, SIGNED, writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
+import { drawPages } from './share-pages.ts';
 
 type PdfConversion = Conversion<PdfOptions, SourceFile>;
 
