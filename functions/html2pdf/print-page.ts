@@ -23,7 +23,7 @@ import { chromiumRanges, pagesIn } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
-import { print, tooLarge } from './print.ts';
+import { print, tooLargeError } from './print.ts';
 import { hasSections, runningTextOf, template, withDefaultHeader } from './running-text.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
@@ -54,11 +54,11 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   const options = withDefaultHeader(request.options);
   const header = runningTextOf('header', options, texts);
   const footer = runningTextOf('footer', options, texts);
-  const given = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
-  let layout = given;
-  const settled = await visit(session, request, windowOf(given, options), tell, {
+  const requestedLayout = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
+  let layout = requestedLayout;
+  const settled = await visit(session, request, windowOf(requestedLayout, options), tell, {
     loaded: async () => {
-      layout = await applyPageRule(session, given);
+      layout = await applyPageRule(session, requestedLayout);
       return windowOf(layout, options);
     },
   });
@@ -210,5 +210,5 @@ async function checkLength(session: Session, paper: Paper, limits: ConversionLim
   });
   const pages = (pixels * PIXEL * scale) / (height - top - bottom);
   // Twice the limit, because the print layout may differ.
-  if (pages > 2 * limits.pages) throw tooLarge(`${limits.pages} pages`);
+  if (pages > 2 * limits.pages) throw tooLargeError(`${limits.pages} pages`);
 }

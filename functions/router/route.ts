@@ -69,7 +69,7 @@ async function respondToBody(call: Call, dependencies: Dependencies): Promise<Ca
   const { keys, keyless } = dependencies;
   const key = await authenticate(http, keys);
   if (key) return readBody({ ...call, key }, dependencies);
-  if (keyless?.admits(http.ip) === false) throw tooManyWithoutKey();
+  if (keyless?.admits(http.ip) === false) throw tooManyWithoutKeyError();
   let ended: CallResult | undefined;
   try {
     ended = await readBody(call, dependencies);
@@ -101,7 +101,7 @@ async function readBody(call: Call, dependencies: Dependencies): Promise<CallRes
   }
 }
 
-function tooManyWithoutKey(): ConversionError {
+function tooManyWithoutKeyError(): ConversionError {
   return new ConversionError(
     'RATE_LIMITED',
     'Too many request bodies without a valid key from this IP address. Retry in a minute, or send the key in the X-Api-Key header.',

@@ -205,9 +205,9 @@ const SETTINGS_FILE = join(import.meta.dirname, 'settings.json');
  * Checks settings. Members of `stages[stage]` override members of the same name.
  * @throws Error with one sentence for each mistake.
  */
-export function parseSettings(given: unknown, stage?: string): Settings {
-  if (!isRecord(given)) throw new Error('The settings must be a JSON object.');
-  const { stages = {}, ...general } = given;
+export function parseSettings(json: unknown, stage?: string): Settings {
+  if (!isRecord(json)) throw new Error('The settings must be a JSON object.');
+  const { stages = {}, ...general } = json;
   if (!isRecord(stages)) throw new Error('stages must be an object with the settings of each stage.');
   const result = schema.safeParse(merge(general, stage === undefined ? {} : (stages[stage] ?? {})));
   if (result.success) return result.data;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { InvokeCommand, type InvokeCommandOutput, type LambdaClient } from '@aws-sdk/client-lambda';
-import { ConversionError, engineCrashed } from '../../shared/errors.ts';
+import { ConversionError, engineCrashError } from '../../shared/errors.ts';
 import { abortError, timeoutError } from '../../shared/timeout.ts';
 import { DEMO_ACCOUNT, isDemoAccount } from '../demo-account.ts';
 import type { Invocation, Invoke } from '../invoke/invoke.ts';
@@ -137,7 +137,7 @@ function functionError(payload: unknown): ConversionError {
   const type = (payload as { errorType?: unknown } | undefined)?.errorType;
   if (type === 'Sandbox.Timedout') return timeoutError(cause);
   if (type === 'Runtime.ExitError' || type === 'Runtime.OutOfMemory') {
-    return engineCrashed(cause);
+    return engineCrashError(cause);
   }
   return ConversionError.from(cause);
 }

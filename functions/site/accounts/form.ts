@@ -16,7 +16,7 @@ export function isOwnForm({ header }: HttpRequest, siteOrigin: string): boolean 
 /** Reads a form. Returns `undefined` if it is too long or too slow. */
 export async function readForm({ body }: HttpRequest): Promise<URLSearchParams | undefined> {
   let text = '';
-  const late = setTimeout(() => body?.destroy(), FORM_TIME);
+  const timer = setTimeout(() => body?.destroy(), FORM_TIME);
   try {
     // The connection stays open for the reply.
     for await (const chunk of body?.iterator({ destroyOnReturn: false }) ?? []) {
@@ -26,7 +26,7 @@ export async function readForm({ body }: HttpRequest): Promise<URLSearchParams |
   } catch {
     return undefined;
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
   }
   return text.length > MAX_FORM ? undefined : new URLSearchParams(text);
 }

@@ -128,11 +128,11 @@ export class ServiceFunction extends Construct {
 
   /** Returns the destinations of asynchronous invocations, which Lambda writes to with the role of the function. */
   #allowDestinations({ destinations = {} }: ServiceFunctionProps): EventInvokeConfigOptions {
-    const given = Object.entries(destinations).filter(([, arn]) => arn !== undefined);
-    for (const arn of new Set(given.map(([, arn]) => arn!)))
+    const configured = Object.entries(destinations).filter(([, arn]) => arn !== undefined);
+    for (const arn of new Set(configured.map(([, arn]) => arn!)))
       this.allow([arn.split(':')[2] === 'sqs' ? 'sqs:SendMessage' : 'sns:Publish'], [arn]);
     return Object.fromEntries(
-      given.map(([name, arn]) => [name, { bind: () => ({ destination: arn! }) } satisfies IDestination]),
+      configured.map(([name, arn]) => [name, { bind: () => ({ destination: arn! }) } satisfies IDestination]),
     );
   }
 

@@ -41,7 +41,7 @@ function call(
 }
 
 function read({ result, exceptionDetails }: Protocol.Runtime.CallFunctionOnResponse): unknown {
-  if (exceptionDetails) throw pageChanged(new Error(exceptionDetails.exception?.description));
+  if (exceptionDetails) throw pageChangedError(new Error(exceptionDetails.exception?.description));
   return result.value;
 }
 
@@ -64,7 +64,7 @@ export function boundedInteger(value: unknown, { min, max }: { min: number; max:
 }
 
 /** Returns the error for a page that navigated or removed its document during a command. */
-export function pageChanged(cause: unknown): ConversionError {
+export function pageChangedError(cause: unknown): ConversionError {
   return new ConversionError('CONVERSION_FAILED', 'The page kept changing and could not be converted.', {
     cause,
   });

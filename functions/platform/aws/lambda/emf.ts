@@ -88,7 +88,7 @@ export function watchErrors<Store extends object>(store: Store, log: Log, namesp
             { cause: describe(thrown), ...metricFacts(namespace, { dimensions: [[]], metrics }) },
             'error',
           );
-          throw isTemporary(thrown) ? keyTableUnavailable(thrown) : thrown;
+          throw isTemporary(thrown) ? keyTableError(thrown) : thrown;
         }
       };
     },
@@ -101,7 +101,7 @@ function isTemporary(thrown: unknown): boolean {
   return isTransientError(error) || isThrottlingError(error);
 }
 
-function keyTableUnavailable(cause: unknown): ConversionError {
+function keyTableError(cause: unknown): ConversionError {
   const message = 'The service cannot read its accounts at the moment. Retry in 5 seconds.';
   return new ConversionError('OVERLOADED', message, { cause, retryAfter: 5 });
 }

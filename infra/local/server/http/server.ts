@@ -43,6 +43,18 @@ const KEEP_ALIVE_TIME = 65_000;
 /** Limits how many bodies are ignored at once, because one read of tiny chunks blocks the main thread for 6 ms. */
 const ignoring = createFairQueue({ total: 16, perAccount: 4 });
 
+/** Length in characters above which a text counts as long. */
+const LONG_TEXT = 10_000;
+const MAX_LONG_TEXTS = 20;
+const longTexts = new Map<string, Buffer>();
+
+const STATUS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+const NOT_ENCODED =
+  '[ERROR] Characters outside of ASCII in the URL must be percent-encoded as UTF-8. (BAD_PARAMETER)';
+
 /** Returns the HTTP server for one machine, which serves conversions, results and text pages. */
 export function createHttpServer(dependencies: Dependencies): { server: Server; connections: Connections } {
   const options = {
@@ -92,10 +104,10 @@ async function answer(
     return serveFile(request, response, { url, storage });
   }
 
-  const asked = readRequest(request, url);
+  const httpRequest = readRequest(request, url);
   const text = reads ? texts.get(url.pathname) : undefined;
-  const known = text === undefined ? await site?.respond(asked, origin) : textReply(text);
-  const reply = known ?? (await converted());
+  const pageReply = text === undefined ? await site?.respond(httpRequest, origin) : textReply(text);
+  const reply = pageReply ?? (await converted());
   if (reply.file !== undefined) {
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
     return serveFile(request, response, { url: new URL(reply.file), storage });
@@ -109,7 +121,7 @@ async function answer(
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
-    return route(site ? await site.withSamples(asked) : asked, origin, gone.signal);
+    return route(site ? await site.withSamples(httpRequest) : httpRequest, origin, gone.signal);
   }
 }
 
@@ -126,18 +138,6 @@ function readRequest(request: IncomingMessage, url: URL): HttpRequest {
   };
 }
 
-/** Length in characters above which a text counts as long. */
-const LONG_TEXT = 10_000;
-const MAX_LONG_TEXTS = 20;
-const longTexts = new Map<string, Buffer>();
-
-const STATUS: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
-const NOT_ENCODED =
-  '[ERROR] Characters outside of ASCII in the URL must be percent-encoded as UTF-8. (BAD_PARAMETER)';
-
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -153,7 +153,7 @@ function refuseInTurn(error: NodeJS.ErrnoException, socket: Duplex, last?: Excha
     ? inProgress.response
     : inProgress?.response.socket === null && inProgress.previous;
   if (earlier) earlier.once('close', () => refuse(error, socket));
-  // The body of a request is invalid whose reply has begun.
+  // The reply has already started, so an error can no longer be sent.
   else if (inProgress?.response.headersSent) socket.destroy();
   else refuse(error, socket);
 }
@@ -228,9 +228,9 @@ function ignoreRest(request: IncomingMessage, isLast: boolean): void {
   // Frees the URL, which is no longer needed and may be long.
   request.url = '';
   const over = new AbortController();
-  const late = setTimeout(() => socket.destroy(), IGNORE_TIME);
+  const timer = setTimeout(() => socket.destroy(), IGNORE_TIME);
   const end = () => {
-    clearTimeout(late);
+    clearTimeout(timer);
     socket.off('close', end);
     over.abort();
   };
@@ -240,7 +240,7 @@ function ignoreRest(request: IncomingMessage, isLast: boolean): void {
   ignoring.run(callerIp(request) ?? '', () => discard(request, over.signal), over.signal).catch(() => {});
 }
 
-/** Reads and discards a body until `over` fires. */
+/** Reads and discards a body until `over` is aborted. */
 async function discard(request: IncomingMessage, over: AbortSignal): Promise<void> {
   let [chunks, bytes] = [0, 0];
   request.on('data', (chunk: Buffer) => {
@@ -248,7 +248,7 @@ async function discard(request: IncomingMessage, over: AbortSignal): Promise<voi
     bytes += chunk.length;
     if (areTinyChunks(chunks, bytes)) request.socket.destroy();
   });
-  // The reader of its beginning has paused it.
+  // Whoever read its first bytes paused it.
   request.resume();
   if (!over.aborted) await once(over, 'abort');
 }
