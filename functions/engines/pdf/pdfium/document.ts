@@ -54,18 +54,14 @@ export async function openDocument(
   }
   throw failures.find(({ code }) => Object.hasOwn(PASSWORD_MESSAGES, code)) ?? failures[0]!;
 
-  function openWith(other: Fallback, sourceWithPassword: PdfSource) {
+  function openWith(other: Fallback, { path, password }: PdfSource) {
     const { range, maxPixels } = request;
-    const source = relative(request.directory, sourceWithPassword.path);
-    const args = { source, password: sourceWithPassword.password, ...range, maxPixels };
+    const source = relative(request.directory, path);
+    const args = { source, password, ...range, maxPixels };
     return other.run<Opened>({ operation: 'open', arguments: args, inputs: [source] }, request);
   }
 
-  function describe(
-    sourceWithPassword: PdfSource,
-    { pageCount, sizes }: Opened,
-    fallbackOnly: boolean,
-  ): PdfDocument {
+  function describe(source: PdfSource, { pageCount, sizes }: Opened, fallbackOnly: boolean): PdfDocument {
     const { from } = request.range;
     let others: Promise<Opened> | undefined;
 
@@ -73,13 +69,13 @@ export async function openDocument(
       const size = sizes[page - from];
       if (size && size.width > 0) return size;
       if (!fallback || fallbackOnly) throw damagedPageError(page);
-      others ??= openWith(fallback, sourceWithPassword);
+      others ??= openWith(fallback, source);
       const other = (await others.catch(() => undefined))?.sizes[page - from];
       if (!other?.width) throw damagedPageError(page);
       return other;
     }
 
-    return { source: sourceWithPassword, fallbackOnly, pageCount, sizeOf };
+    return { source, fallbackOnly, pageCount, sizeOf };
   }
 }
 
