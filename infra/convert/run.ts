@@ -12,6 +12,8 @@ import type { Ledger } from './ledger.ts';
 const ATTEMPTS = 10;
 /** Maximum seconds to wait. A service that asks for more has an account whose quota is used up. */
 const MAX_WAIT = 120;
+const JSON_ONLY = { Accept: 'application/json' };
+const BYTES = { 'Content-Type': 'application/octet-stream' };
 
 interface Watch {
   converted(): void;
@@ -95,6 +97,3 @@ async function bodyOf({ open }: Input): Promise<Blob | undefined> {
     throw new Failure('SOURCE_UNREACHABLE', `The file cannot be read. (${(thrown as Error).message})`);
   }
 }
-
-const JSON_ONLY = { Accept: 'application/json' };
-const BYTES = { 'Content-Type': 'application/octet-stream' };

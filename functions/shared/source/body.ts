@@ -9,6 +9,12 @@ import { areTinyChunks, pace } from './pace.ts';
 import { unreachableError } from './request.ts';
 
 /**
+ * Number of bytes to write synchronously. Further writes could block, because the kernel slows down a process that
+ * fills the page cache faster than the disk empties it.
+ */
+const QUICK_BYTES = 2 ** 20;
+
+/**
  * Writes the body of a response, as it was sent, to a file and returns its size in bytes.
  * @throws ConversionError `SOURCE_TOO_LARGE` as soon as the limit is exceeded, `SOURCE_TIMEOUT`, `SOURCE_UNREACHABLE`
  */
@@ -64,12 +70,6 @@ function tinyChunksError(): ConversionError {
   const message = 'The source server sent too many tiny chunks.';
   return new ConversionError('SOURCE_UNREACHABLE', message);
 }
-
-/**
- * Number of bytes to write synchronously. Further writes could block, because the kernel slows down a process that
- * fills the page cache faster than the disk empties it.
- */
-const QUICK_BYTES = 2 ** 20;
 
 const writeInBackground = promisify(write);
 
