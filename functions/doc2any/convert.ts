@@ -5,18 +5,18 @@ import { createOffice } from '../engines/office/office.ts';
 import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
 import { createSources, type Document } from '../engines/office/sources.ts';
 import { type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
-import { createPdfEngine, type PdfEngine } from '../engines/pdf/pages.ts';
+import { createPdfEngine, type PdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { choosePages } from '../shared/options/page-selection.ts';
+import { choosePages, selectsAll } from '../shared/options/page-selection.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
 
 const INLINED = 'Floating tables were moved into the text because LibreOffice could not lay them out.';
 
-type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
+type Doc2anyConversion = Conversion<Doc2anyOptions, SourceFile>;
 
 /** Creates the engine: LibreOffice, and the PDF engine (`rasterize`) for images. */
 export function createEngine(
@@ -29,7 +29,7 @@ export function createEngine(
 
   /** Converts the given pages, or all of them, and checks that the result has pages. */
   async function toPdf(
-    conversion: OfficeConversion,
+    conversion: Doc2anyConversion,
     document: Document,
     pageRange: string | undefined,
     name = 'all',
@@ -48,7 +48,7 @@ export function createEngine(
   }
 
   /** Encrypts a finished PDF. LibreOffice's own export supports only 128-bit RC4. */
-  async function protect(conversion: OfficeConversion, source: string): Promise<string> {
+  async function protect(conversion: Doc2anyConversion, source: string): Promise<string> {
     const encrypt = encryptionOf(conversion.options);
     if (!encrypt) return source;
     const target = join(conversion.directory, 'encrypted.pdf');
@@ -57,7 +57,7 @@ export function createEngine(
   }
 
   /** Converts to an editable format. */
-  async function toEditable(conversion: OfficeConversion, document: Document, format: Editable) {
+  async function toEditable(conversion: Doc2anyConversion, document: Document, format: Editable) {
     const conflict = moduleConflict(INPUTS[document.kind], format);
     if (conflict) throw conflict;
     const { directory, options } = conversion;
@@ -79,7 +79,7 @@ export function createEngine(
   }
 
   /** Converts a document. If LibreOffice repeats its layout forever, tries once more without floating tables. */
-  async function convert(conversion: OfficeConversion) {
+  async function convert(conversion: Doc2anyConversion) {
     const document = await sources.prepare(conversion);
     try {
       return await convertDocument(conversion, document);
@@ -89,7 +89,7 @@ export function createEngine(
     }
   }
 
-  async function convertDocument(conversion: OfficeConversion, document: Document) {
+  async function convertDocument(conversion: Doc2anyConversion, document: Document) {
     const { options, format, limits } = conversion;
     const sourceKind = document.kind;
     const editable = readEditable(format);
@@ -105,7 +105,7 @@ export function createEngine(
       return { ...drawn, sourceKind };
     }
     const pages = choosePages(options, pageCount, '--pages');
-    if (!pages || (pages.length === pageCount && pages.every((page, index) => page === index + 1))) {
+    if (!pages || selectsAll(pages, pageCount)) {
       return { pageCount, sourceKind, outputs: [{ path: await protect(conversion, whole.path) }] };
     }
     // Page ranges count hidden slides.
@@ -147,6 +147,6 @@ function drawingOptions(options: Doc2anyOptions): PdfOptions {
 }
 
 /** Ends the export of a spreadsheet right after the page limit. A few cells far apart can produce millions of pages. */
-function boundOf({ options, limits }: OfficeConversion, { kind }: Document): string | undefined {
+function boundOf({ options, limits }: Doc2anyConversion, { kind }: Document): string | undefined {
   return INPUTS[kind] === 'calc' && options.fit !== 'sheet' ? `1-${limits.pages + 1}` : undefined;
 }

@@ -52,20 +52,20 @@ function* checkRules(options: Doc2anyOptions, format: Format | undefined): Itera
   // LibreOffice's page ranges do not count the pages that these options produce.
   const uncounted = notes ? '--notes' : fit === 'sheet' ? '--fit=sheet' : undefined;
   if (format === 'pdf' && isSelecting(options) && uncounted) {
-    yield bad(
+    yield parameterError(
       notes ? '--notes' : '--fit',
       `'${uncounted}' cannot be combined with '-f', '-l' or '--pages' for pdf output.`,
     );
   }
   if (encryptionOf(options) && pdfVersion.startsWith('PDF/A')) {
-    yield bad(
+    yield parameterError(
       '--pdf-version',
       `'--pdf-version=${pdfVersion}' cannot be combined with encryption, which PDF/A does not allow.`,
     );
   }
   const editable = readEditable(format);
   if (editable && fit === 'sheet')
-    yield bad('--fit', `'--fit=sheet' cannot be combined with ${editable} output.`);
+    yield parameterError('--fit', `'--fit=sheet' cannot be combined with ${editable} output.`);
   const conflict = editable && kind && moduleConflict(INPUTS[kind], editable);
   if (conflict) yield conflict;
 }
@@ -74,6 +74,6 @@ function isSelecting({ firstPage, lastPage, pages }: Doc2anyOptions): boolean {
   return firstPage !== undefined || lastPage !== undefined || pages !== undefined;
 }
 
-function bad(parameter: string, rule: string): ConversionError {
+function parameterError(parameter: string, rule: string): ConversionError {
   return new ConversionError('BAD_PARAMETER', `Parameter ${rule}`, { parameter });
 }

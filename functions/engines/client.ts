@@ -95,7 +95,7 @@ export async function withStallTimeout<Reply>(
   times: StallTimeouts,
   run: (bounded: WorkerRequest) => Promise<Reply>,
 ): Promise<Reply> {
-  const late = new AbortController();
+  const stalled = new AbortController();
   const timers = new Map<keyof StallTimeouts, NodeJS.Timeout>();
   const restart = (name: keyof StallTimeouts) => {
     clearTimeout(timers.get(name));
@@ -103,7 +103,7 @@ export async function withStallTimeout<Reply>(
     const error = new ConversionError('TIMED_OUT', `Timed out after ${seconds} s on a page of the source.`);
     timers.set(
       name,
-      setTimeout(() => late.abort(error), times[name]),
+      setTimeout(() => stalled.abort(error), times[name]),
     );
   };
   let finished = -1;
@@ -122,7 +122,7 @@ export async function withStallTimeout<Reply>(
     },
   };
   try {
-    return await withAnySignal([request.signal, late.signal], (signal) => run({ ...watched, signal }));
+    return await withAnySignal([request.signal, stalled.signal], (signal) => run({ ...watched, signal }));
   } finally {
     for (const timer of timers.values()) clearTimeout(timer);
   }

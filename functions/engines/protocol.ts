@@ -1,7 +1,7 @@
 /**
  * The protocol between the service and its engines. A worker reads requests from its standard input and writes
  * answers to file descriptor 3, one JSON object per line. It handles one request at a time, unless it uses
- * `serveConcurrently`. The C side is in `layers/build/host/message.h`, the TypeScript side in `worker/serve.ts`.
+ * `serveConcurrently`. The C side is in `layers/build/protocol/message.h`, the TypeScript side in `worker/serve.ts`.
  */
 
 /**

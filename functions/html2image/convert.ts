@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createPages } from '../engines/chromium/pages.ts';
+import { createBrowserPool } from '../engines/chromium/browser-pool.ts';
 import type { Engine, EngineDependencies } from '../shared/tool.ts';
 import type { Html2imageOptions, html2image } from './tool.ts';
 
@@ -10,13 +10,13 @@ export function createEngine(
   dependencies: EngineDependencies,
   engineScript = SCRIPT,
 ): Engine<typeof html2image> {
-  const pages = createPages<Html2imageOptions>(dependencies, engineScript);
+  const browsers = createBrowserPool<Html2imageOptions>(dependencies, engineScript);
   return {
     convert: async (conversion) => {
-      const { path, settled } = await pages.run(conversion);
+      const { path, settled } = await browsers.run(conversion);
       return { settled, sourceKind: conversion.files ? 'upload' : 'url', outputs: [{ path }] };
     },
-    warm: pages.warm,
-    close: pages.close,
+    warm: browsers.warm,
+    close: browsers.close,
   };
 }

@@ -1,6 +1,6 @@
 import type { Protocol } from 'puppeteer-core';
 import { CONTENT_HEIGHT } from '../engines/chromium/page/content/height.ts';
-import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
+import { boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
 import type { Session, Viewport } from '../engines/chromium/page/session.ts';
 import { setViewport } from '../engines/chromium/page/viewport.ts';
 import { readMetrics } from '../engines/chromium/page/wait/metrics.ts';
@@ -8,8 +8,8 @@ import { passTime } from '../engines/chromium/page/wait/virtual-time.ts';
 import { compareGenerated, extendGenerated, findGenerated } from './generated-content.ts';
 
 /** Maximum height in CSS pixels. A hostile page may claim any height. */
-const TALLEST = 100_000_000;
-const WIDEST = 16_384;
+const MAX_HEIGHT = 100_000_000;
+const MAX_WIDTH = 16_384;
 
 /** Returns the width of the content, which is 1 if the page hides its overflow. */
 const CONTENT_WIDTH = `() => {
@@ -70,7 +70,7 @@ const STRETCH = `(distance, ...elements) => {
 
 /** Returns the width of the page's content in CSS pixels. */
 export async function contentWidth(session: Session): Promise<number> {
-  return pageNumber(await evaluate(session, CONTENT_WIDTH), { min: 1, max: WIDEST });
+  return boundedInteger(await evaluate(session, CONTENT_WIDTH), { min: 1, max: MAX_WIDTH });
 }
 
 /**
@@ -78,7 +78,7 @@ export async function contentWidth(session: Session): Promise<number> {
  * the bottom of the page first, and elements that cover the window are stretched to cover the page.
  */
 export async function layOutFullPage(session: Session, window: Viewport): Promise<number> {
-  const height = pageNumber(await evaluate(session, CONTENT_HEIGHT, false), { min: 1, max: TALLEST });
+  const height = boundedInteger(await evaluate(session, CONTENT_HEIGHT, false), { min: 1, max: MAX_HEIGHT });
   if (height <= window.height) return height;
   const elements = await findPositioned(session);
   const places = await readPlaces(session, elements);

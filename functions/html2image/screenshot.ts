@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { PageWork } from '../engines/chromium/browser/serve.ts';
 import { deviceNamed } from '../engines/chromium/devices.ts';
-import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
+import { boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
 import { visit } from '../engines/chromium/page/load.ts';
 import type { Session, Viewport } from '../engines/chromium/page/session.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -13,9 +13,9 @@ import { type Html2imageOptions, type ImageFormat, USUAL_WIDTH } from './tool.ts
 /** Height of the window in CSS pixels while a page of unknown height loads. */
 const WINDOW_HEIGHT = 768;
 /** Maximum position in CSS pixels. A hostile page may claim any. */
-const FARTHEST = 100_000_000;
+const MAX_POSITION = 100_000_000;
 /** Maximum height of the window in CSS pixels. Anything below it is captured beyond the window. */
-const TALLEST_WINDOW = 8192;
+const MAX_WINDOW_HEIGHT = 8192;
 
 /** Visits a page and takes a screenshot of it. */
 export const takeScreenshot: PageWork<Html2imageOptions> = async (session, request, { folder, tell }) => {
@@ -27,7 +27,7 @@ export const takeScreenshot: PageWork<Html2imageOptions> = async (session, reque
   const widens = isFullPage(options) && (options.smartWidth ?? options.width === undefined);
   const viewport: Viewport = {
     width: options.width ?? screen?.width ?? USUAL_WIDTH,
-    height: Math.min(height, TALLEST_WINDOW),
+    height: Math.min(height, MAX_WINDOW_HEIGHT),
     scale: zoom,
     mobile: screen?.isMobile ?? false,
     screen,
@@ -113,7 +113,7 @@ async function elementArea(
       ? 'must match an element of the page'
       : 'must match a visible element';
   const [x, width, y, height] = (Array.isArray(box) ? box : []).map(
-    (side: unknown) => pageNumber(side, { min: 0, max: FARTHEST }) / zoom,
+    (side: unknown) => boundedInteger(side, { min: 0, max: MAX_POSITION }) / zoom,
   );
   if (width && height) return { x: x ?? 0, y: y ?? 0, width, height };
   throw new ConversionError('BAD_PARAMETER', `Parameter '--selector' ${rule}.`, { parameter: '--selector' });

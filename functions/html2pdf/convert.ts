@@ -1,7 +1,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createPages } from '../engines/chromium/pages.ts';
+import { createBrowserPool } from '../engines/chromium/browser-pool.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ofOption } from '../shared/errors.ts';
 import type { Conversion, Engine, EngineDependencies } from '../shared/tool.ts';
@@ -16,7 +16,7 @@ export function createEngine(
   dependencies: EngineDependencies,
   engineScript = SCRIPT,
 ): Engine<typeof html2pdf> {
-  const pages = createPages<Html2pdfOptions>(dependencies, engineScript);
+  const browsers = createBrowserPool<Html2pdfOptions>(dependencies, engineScript);
   const qpdf = createQpdf(dependencies);
 
   /** Prints the page named by `--cover`. */
@@ -26,7 +26,7 @@ export function createEngine(
     await mkdir(directory);
     const options = coverOptions(conversion.options, conversion.source, source);
     const { files: _, ...others } = conversion;
-    const printed = await pages.run({ ...others, source, options, directory }).catch((error: unknown) => {
+    const printed = await browsers.run({ ...others, source, options, directory }).catch((error: unknown) => {
       throw ofOption(error, "The page for '--cover'", '--cover');
     });
     // qpdf gets only files in the conversion's own directory.
@@ -39,7 +39,7 @@ export function createEngine(
     convert: async (conversion) => {
       const { options, directory } = conversion;
       const cover = options.cover === undefined ? undefined : await printCover(conversion, options.cover);
-      const { path, overlay, pageCount, settled } = await pages.run(conversion);
+      const { path, overlay, pageCount, settled } = await browsers.run(conversion);
       const facts = {
         settled: settled && (cover?.settled ?? true),
         ...(pageCount === undefined ? {} : { pageCount: pageCount + (cover?.pageCount ?? 0) }),
@@ -57,9 +57,9 @@ export function createEngine(
       const sourceKind = conversion.files ? 'upload' : 'url';
       return { ...facts, sourceKind, outputs: [{ path: result }] };
     },
-    warm: pages.warm,
+    warm: browsers.warm,
     close: async () => {
-      await Promise.all([pages.close(), qpdf.close()]);
+      await Promise.all([browsers.close(), qpdf.close()]);
     },
   };
 }

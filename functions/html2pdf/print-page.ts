@@ -3,7 +3,7 @@ import type { Protocol } from 'puppeteer-core';
 import type { PageWork } from '../engines/chromium/browser/serve.ts';
 import { readOutput } from '../engines/chromium/output.ts';
 import { CONTENT_HEIGHT } from '../engines/chromium/page/content/height.ts';
-import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
+import { boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
 import { visit } from '../engines/chromium/page/load.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
 import { addStyleSheet } from '../engines/chromium/page/style-sheet.ts';
@@ -23,17 +23,17 @@ import { chromiumRanges, pagesIn } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
-import { print, tooLarge } from './print.ts';
+import { print, tooLargeError } from './print.ts';
 import { hasSections, runningTextOf, template, withDefaultHeader } from './running-text.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
 const INCH = 25.4;
 /** Minimum factor by which Chromium and wkhtmltopdf shrink content that is wider than the paper. */
-const SMALLEST_SHRINK = 2 / 3;
-/** Maximum height in pixels. A hostile page may claim any height. */
-const TALLEST = 100_000_000;
+const MIN_SHRINK = 2 / 3;
+/** Maximum height of the content in pixels. A hostile page may claim any height. */
+const MAX_CONTENT_HEIGHT = 100_000_000;
 /** Maximum page height in millimeters. PDF readers support at most 200 inches. */
-const LONGEST = 200 * INCH;
+const MAX_PAGE_HEIGHT = 200 * INCH;
 
 /** Fixes everything that the height of a page as tall as its content depends on. */
 const FIXED = { size: true, top: true, right: true, bottom: true, left: true };
@@ -54,11 +54,11 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   const options = withDefaultHeader(request.options);
   const header = runningTextOf('header', options, texts);
   const footer = runningTextOf('footer', options, texts);
-  const given = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
-  let layout = given;
-  const settled = await visit(session, request, windowOf(given, options), tell, {
+  const requestedLayout = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
+  let layout = requestedLayout;
+  const settled = await visit(session, request, windowOf(requestedLayout, options), tell, {
     loaded: async () => {
-      layout = await applyPageRule(session, given);
+      layout = await applyPageRule(session, requestedLayout);
       return windowOf(layout, options);
     },
   });
@@ -80,8 +80,8 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   session.frames.stop();
 
   const { locale, timezone, replacements, pageOffset } = options;
-  const facts = { url: request.url, now: new Date(), locale, timezone, replacements, pageOffset };
-  const running = { facts, place: paper };
+  const values = { url: request.url, now: new Date(), locale, timezone, replacements, pageOffset };
+  const running = { values, place: paper };
   const [headerTemplate, footerTemplate] = [
     template(header, 'header', running),
     template(footer, 'footer', running),
@@ -118,7 +118,7 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
 
   const title = String(await evaluate(session, '() => document.title'));
   const url = request.url;
-  const date = facts.now.toLocaleDateString(locale, { timeZone: timezone });
+  const date = values.now.toLocaleDateString(locale, { timeZone: timezone });
   const pages = pagesIn(ranges ?? `1-${pageCount}`).map((page) => ({
     title,
     url,
@@ -181,19 +181,22 @@ async function autoHeight(
   const across = (at: number) => Math.round((width - left - right) / PIXEL / at);
   const window = { ...USUAL_VIEWPORT, ...session.viewport, height: WINDOW_HEIGHT };
   await setViewport(session, { ...window, width: across(scale) });
-  const content = pageNumber(await evaluate(session, SCROLL_WIDTH), { min: 1, max: TALLEST });
-  const fit = shrink ? Math.min(1, Math.max(SMALLEST_SHRINK, across(scale) / content)) : 1;
+  const content = boundedInteger(await evaluate(session, SCROLL_WIDTH), { min: 1, max: MAX_CONTENT_HEIGHT });
+  const fit = shrink ? Math.min(1, Math.max(MIN_SHRINK, across(scale) / content)) : 1;
   const shrunk = Math.max(SCALE.min, scale * fit);
   const narrow = { ...window, width: across(shrunk) };
   await setViewport(session, narrow);
   await pinToWindow(session, narrow);
-  const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT, true), { min: 1, max: TALLEST });
+  const pixels = boundedInteger(await evaluate(session, CONTENT_HEIGHT, true), {
+    min: 1,
+    max: MAX_CONTENT_HEIGHT,
+  });
   // One pixel is added, because a fraction of a pixel would start a second page.
   const tall = (pixels + 1) * PIXEL * shrunk + top + bottom;
-  if (tall <= LONGEST) return { ...layout, height: tall, scale: shrunk };
+  if (tall <= MAX_PAGE_HEIGHT) return { ...layout, height: tall, scale: shrunk };
   throw new ConversionError(
     'RESULT_TOO_LARGE',
-    `The content is ${Math.ceil(tall)} mm tall, but '--page-height=auto' allows at most ${LONGEST} mm.`,
+    `The content is ${Math.ceil(tall)} mm tall, but '--page-height=auto' allows at most ${MAX_PAGE_HEIGHT} mm.`,
     { parameter: '--page-height' },
   );
 }
@@ -201,8 +204,11 @@ async function autoHeight(
 /** Rejects a page that is far too long, before it is printed. */
 async function checkLength(session: Session, paper: Paper, limits: ConversionLimits): Promise<void> {
   const { height, top, bottom, scale } = paper;
-  const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT, true), { min: 1, max: TALLEST });
+  const pixels = boundedInteger(await evaluate(session, CONTENT_HEIGHT, true), {
+    min: 1,
+    max: MAX_CONTENT_HEIGHT,
+  });
   const pages = (pixels * PIXEL * scale) / (height - top - bottom);
   // Twice the limit, because the print layout may differ.
-  if (pages > 2 * limits.pages) throw tooLarge(`${limits.pages} pages`);
+  if (pages > 2 * limits.pages) throw tooLargeError(`${limits.pages} pages`);
 }

@@ -27,7 +27,7 @@ export async function print(
       const chunk = await protocol.send('IO.read', { handle: stream!, size: CHUNK });
       const data = Buffer.from(chunk.data, chunk.base64Encoded ? 'base64' : 'utf8');
       bytes += data.length;
-      if (bytes > limits.resultBytes) throw tooLarge(megabytes(limits.resultBytes));
+      if (bytes > limits.resultBytes) throw tooLargeError(megabytes(limits.resultBytes));
       await file.write(data);
       eof = chunk.eof;
     }
@@ -37,10 +37,10 @@ export async function print(
   }
   const pageCount = await countPages(path);
   if (pageCount === 0) throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed.');
-  if (pageCount > limits.pages) throw tooLarge(`${limits.pages} pages`);
+  if (pageCount > limits.pages) throw tooLargeError(`${limits.pages} pages`);
   return pageCount;
 }
 
-export function tooLarge(bound: string): ConversionError {
+export function tooLargeError(bound: string): ConversionError {
   return new ConversionError('RESULT_TOO_LARGE', `The PDF exceeds the limit of ${bound}.`);
 }

@@ -11,7 +11,7 @@ export interface RunningText {
 }
 
 /** Values for a template's placeholders, except page numbers. */
-export interface Facts {
+export interface TemplateValues {
   readonly url: string;
   readonly now: Date;
   readonly locale: string;
@@ -76,7 +76,7 @@ export interface Place {
 export function template(
   running: RunningText | undefined,
   edge: Edge,
-  { facts, place }: { facts: Facts; place: Place },
+  { values, place }: { values: TemplateValues; place: Place },
 ): string {
   if (!running) return '<span></span>';
   if (running.html !== undefined) return htmlTemplate(running.html, edge, place);
@@ -88,7 +88,7 @@ export function template(
     const align = ['left', 'center', 'right'][index];
     // An empty text leaves its space to the others, and a long one wraps.
     const style = `flex:${text === '' ? 0 : 1} 1 0;min-width:0;text-align:${align};white-space:pre-wrap;overflow-wrap:anywhere`;
-    return `<div style="${style}">${fill(text, facts)}</div>`;
+    return `<div style="${style}">${fill(text, values)}</div>`;
   });
   // Texts on both sides keep the middle text centered.
   const isCentered = texts[1] !== '';
@@ -131,7 +131,10 @@ function htmlTemplate(html: string, edge: Edge, place: Place): string {
 }
 
 /** Fills in wkhtmltopdf's placeholders. Those that differ from page to page are left to Chromium. */
-function fill(text: string, { url, now, locale, timezone, replacements, pageOffset = 0 }: Facts): string {
+function fill(
+  text: string,
+  { url, now, locale, timezone, replacements, pageOffset = 0 }: TemplateValues,
+): string {
   const timeZone = timezone;
   const values: Readonly<Record<string, string>> = {
     page: '<span class="pageNumber"></span>',

@@ -2,7 +2,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sandboxedClient } from '../engines/client.ts';
-import { createMagick, editError, MagickError } from '../engines/image/magick.ts';
+import { createMagick, editError, MagickError } from '../engines/imagemagick/magick.ts';
 import { ConversionError, ofOption } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
@@ -19,7 +19,7 @@ import type {
   SharpFormat,
 } from './request.ts';
 import type { Decoding } from './source/foreign.ts';
-import { missingFrame } from './source/limits.ts';
+import { missingFrameError } from './source/limits.ts';
 import { imageproc } from './tool.ts';
 
 type ImageConversion = Conversion<ImageprocOptions, SourceFile>;
@@ -37,6 +37,15 @@ const PLAIN: Partial<ImageprocOptions> = {
   keep: [],
   density: undefined,
 };
+
+/** Ignores the sizes in headers, which are often wrong. */
+const LENIENT = ['-define', 'bmp:ignore-filesize=true'] as const;
+
+/** Formats of ImageMagick whose images are pages or frames of one document. */
+const PAGED: readonly string[] = ['tiff', 'gif', 'webp', 'dcm', 'dcx', 'mng'];
+
+/** Writes the delay of each frame into its name, because operators change the order and number of frames. */
+const KEEP_DELAY = ['-set', 'filename:delay', '%T'] as const;
 
 /**
  * Creates the engine: up to `size` worker processes with sharp, and as many with ImageMagick for operations that
@@ -137,7 +146,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     // ImageMagick substitutes a file's only image for any frame.
     if (options.frame) {
       const count = await countFrames(kind, path, conversion);
-      if (count > 0 && options.frame >= count) throw missingFrame(options.frame, count);
+      if (count > 0 && options.frame >= count) throw missingFrameError(options.frame, count);
     }
     const isWhole = allFrames && options.frame === undefined && PAGED.includes(kind);
     const decoded = `${prefix}decoded-`;
@@ -224,15 +233,6 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     },
   };
 }
-
-/** Ignores the sizes in headers, which are often wrong. */
-const LENIENT = ['-define', 'bmp:ignore-filesize=true'] as const;
-
-/** Formats of ImageMagick whose images are pages or frames of one document. */
-const PAGED: readonly string[] = ['tiff', 'gif', 'webp', 'dcm', 'dcx', 'mng'];
-
-/** Writes the delay of each frame into its name, because operators change the order and number of frames. */
-const KEEP_DELAY = ['-set', 'filename:delay', '%T'] as const;
 
 /** Returns the milliseconds in the name of a frame. ImageMagick counts hundredths of a second. */
 function delayOf(path: string): number {

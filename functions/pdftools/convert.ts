@@ -1,4 +1,4 @@
-import { createPdfEngine, type PdfEngine } from '../engines/pdf/pages.ts';
+import { createPdfEngine, type PdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
 
 /**

@@ -51,12 +51,12 @@ export interface Uploads {
 }
 
 /** Returns the error for a form that the service did not issue, or whose time is over. */
-export function invalidForm(): ConversionError {
+export function invalidFormError(): ConversionError {
   return new ConversionError('BAD_PARAMETER', 'The form of this upload is not valid or has expired.');
 }
 
 /** Returns the error for an `infile` whose upload does not exist. */
-export function uploadGone(): ConversionError {
+export function uploadGoneError(): ConversionError {
   return new ConversionError('SOURCE_STATUS', 'The upload does not exist or has expired.');
 }
 

@@ -37,7 +37,7 @@ export interface Progress {
 }
 
 /** Facts about a finished call, for its log line, its limits and its usage. */
-export interface CallDetails extends Progress {
+export interface CallFacts extends Progress {
   readonly code: Outcome;
   readonly keyId?: string;
   readonly account?: string;
@@ -59,7 +59,7 @@ export interface Call {
 /** A finished call with its reply. */
 export interface CallResult {
   readonly reply: HttpReply;
-  readonly facts: CallDetails;
+  readonly facts: CallFacts;
 }
 
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
@@ -111,7 +111,7 @@ export function notAdmitted(
  * Whether a tool may have been invoked. With `QUOTA_EXCEEDED`, the storage refused either the grant, before that, or
  * the result.
  */
-export function wasInvoked({ code, request, result }: CallDetails): boolean {
+export function wasInvoked({ code, request, result }: CallFacts): boolean {
   return request !== undefined && (code !== 'QUOTA_EXCEEDED' || result !== undefined);
 }
 
@@ -119,20 +119,20 @@ export function wasInvoked({ code, request, result }: CallDetails): boolean {
  * Returns what to refund: everything for calls that failed through no fault of the caller, and the quota for calls
  * that never reached a tool.
  */
-export function refundOf(facts: CallDetails): Refund {
+export function refundOf(facts: CallFacts): Refund {
   if (facts.code === 'INTERNAL' || facts.code === 'OVERLOADED') return 'all';
   return wasInvoked(facts) ? 'none' : 'month';
 }
 
 /** Returns the resources that the conversion used, unless another call has already counted them. */
-export function measuredBy({ result, sharedWith }: CallDetails): Measured | undefined {
+export function measuredBy({ result, sharedWith }: CallFacts): Measured | undefined {
   return sharedWith === undefined ? result?.measured : undefined;
 }
 
 /** Returns the fields of a call's log line. */
 export function logFields(
   { requestId, traceparent }: Trace,
-  { keyId, request, isDemo, code, sharedWith, cache, result }: CallDetails,
+  { keyId, request, isDemo, code, sharedWith, cache, result }: CallFacts,
   status: number,
   milliseconds: number,
 ): Record<string, unknown> {

@@ -39,7 +39,7 @@ export function createCoalescer({ maxCallers = Number.POSITIVE_INFINITY } = {}):
   ): Promise<Result> => {
     if (signal.aborted) throw abortError(signal);
     const run = running.get(identity) ?? start(identity, work);
-    if (run.callers >= maxCallers) throw tooManyCallers(run.callers);
+    if (run.callers >= maxCallers) throw tooManyCallersError(run.callers);
     run.callers += 1;
     const leave = () => {
       run.callers -= 1;
@@ -57,7 +57,7 @@ export function createCoalescer({ maxCallers = Number.POSITIVE_INFINITY } = {}):
   };
 }
 
-function tooManyCallers(callers: number): ConversionError {
+function tooManyCallersError(callers: number): ConversionError {
   const message = `${callers} identical requests are already in progress. Retry in 5 seconds.`;
   return new ConversionError('OVERLOADED', message, { retryAfter: 5 });
 }

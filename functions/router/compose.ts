@@ -21,7 +21,7 @@ import { loadSite } from '../site/load.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './dependencies.ts';
-import { createSiteGateway, type Pages } from './pages.ts';
+import { createSiteGateway, type SiteGateway } from './site-gateway.ts';
 
 /**
  * Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones.
@@ -31,7 +31,7 @@ const FAST_CLIENT = {
 } as const;
 
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
-export function readDependencies(): Dependencies & { readonly pages?: Pages } {
+export function readDependencies(): Dependencies & { readonly siteGateway?: SiteGateway } {
   const environment = readEnvironment<RouterEnvironment>();
   const { isolated, metricsNamespace, toolFunctions, demo } = environment;
   const lambda = new LambdaClient({
@@ -91,7 +91,8 @@ export function readDependencies(): Dependencies & { readonly pages?: Pages } {
       keep,
     });
   };
-  return { ...dependencies, pages: createSiteGateway({ path: SITE_PATH, origin: site.origin, open }) };
+  const siteGateway = createSiteGateway({ path: SITE_PATH, origin: site.origin, open });
+  return { ...dependencies, siteGateway };
 }
 
 /** Adds the version of Node.js that runs this code, which is that of the managed runtime. */

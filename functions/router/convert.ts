@@ -59,7 +59,7 @@ export async function convert(
     });
     const { result, cache, created, requestId } = joined;
     progress = { request, result, ...(isShared && { sharedWith: requestId }), ...(cache && { cache }) };
-    if (!result.ok) throw failedConversion(result.error, request);
+    if (!result.ok) throw reportedError(result.error, request);
     const output = await present.output(request, result, { storage: dependencies.storage, signal });
     const kept = cacheHeaders(request, { created, linkExpiry: linkExpiry(http.query) });
     const reply = withHeaders(output, { ...(cache && { 'X-Cache': cache }), ...kept });
@@ -88,7 +88,7 @@ export async function convert(
  * Returns the error of a conversion, with a hint if the source server may have received a different URL than the
  * caller intended.
  */
-function failedConversion(report: ErrorReport, { isReassembled }: ConversionRequest): ConversionError {
+function reportedError(report: ErrorReport, { isReassembled }: ConversionRequest): ConversionError {
   const error = ConversionError.fromReport(report);
   if (error.code !== 'SOURCE_STATUS' || error.parameter !== 'infile' || !isReassembled) return error;
   const hint =

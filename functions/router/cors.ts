@@ -1,6 +1,6 @@
 import type { HttpReply } from './reply.ts';
 
-interface Asked {
+interface CorsRequest {
   readonly method: string;
   header(name: string): string | undefined;
 }
@@ -12,7 +12,10 @@ const MAX_AGE = 7200;
  * Returns the headers that let pages of the allowed origins read a response. `*` allows every origin. Cookies have no
  * effect here, so a page can only use credentials that it sends itself.
  */
-export function corsHeaders(http: Asked, allowed: readonly string[] = []): Readonly<Record<string, string>> {
+export function corsHeaders(
+  http: CorsRequest,
+  allowed: readonly string[] = [],
+): Readonly<Record<string, string>> {
   if (allowed.length === 0) return {};
   const origin = http.header('origin') ?? '';
   const vary = { Vary: 'Origin' };
@@ -25,7 +28,7 @@ export function corsHeaders(http: Asked, allowed: readonly string[] = []): Reado
 }
 
 /** Returns the response to a browser's preflight request, or `undefined` for other requests. */
-export function preflightReply(http: Asked, allowed: readonly string[] = []): HttpReply | undefined {
+export function preflightReply(http: CorsRequest, allowed: readonly string[] = []): HttpReply | undefined {
   if (allowed.length === 0 || http.method !== 'OPTIONS') return undefined;
   const headers = {
     'Access-Control-Allow-Methods': 'GET, POST, PUT',

@@ -12,10 +12,10 @@ import type { Contact } from './admission/access.ts';
 import type { DemoDependencies } from './admission/demo.ts';
 import type { LimitDependencies } from './admission/limit.ts';
 import type { Coalesce } from './coalesce.ts';
-import type { StatusDependencies } from './status.ts';
+import type { HealthDependencies } from './health.ts';
 
 /** The dependencies of the router, which differ between AWS and one machine. */
-export interface Dependencies extends LimitDependencies, StatusDependencies, DemoDependencies {
+export interface Dependencies extends LimitDependencies, HealthDependencies, DemoDependencies {
   readonly keys: KeyFinder;
   readonly usage: Usage;
   /** Recent failures of each account. None are kept if absent. */

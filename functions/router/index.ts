@@ -3,14 +3,14 @@ import { readDependencies } from './compose.ts';
 import { streamReply } from './lambda-http.ts';
 import { route } from './route.ts';
 
-const { pages, ...dependencies } = readDependencies();
+const { siteGateway, ...dependencies } = readDependencies();
 
 /** Lambda entry. */
 export const handler = streamReply(
   (request, signal) => {
-    const convert = (asked: typeof request) => route(asked, dependencies, signal);
-    return pages ? pages.respond(request, convert) : convert(request);
+    const respond = (http: typeof request) => route(http, dependencies, signal);
+    return siteGateway ? siteGateway.respond(request, respond) : respond(request);
   },
   TIMEOUTS.wait,
-  pages?.settled,
+  siteGateway?.idle,
 );

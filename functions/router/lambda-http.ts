@@ -20,13 +20,13 @@ declare const awslambda: {
 
 /**
  * Returns a handler for a streaming REST API integration. It sends status and headers together with the body. `time`
- * is the maximum duration of a response in milliseconds. Lambda may freeze the function once `settled` has resolved
+ * is the maximum duration of a response in milliseconds. Lambda may freeze the function once `idle` has resolved
  * after the response.
  */
 export function streamReply(
   respond: (request: HttpRequest, signal: AbortSignal) => Promise<HttpReply | SiteReply>,
   time: number,
-  settled: () => Promise<void> = async () => {},
+  idle: () => Promise<void> = async () => {},
 ): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
     const signal = AbortSignal.timeout(time);
@@ -40,7 +40,7 @@ export function streamReply(
       response.write(body);
       response.end();
     }
-    await settled();
+    await idle();
   });
 }
 

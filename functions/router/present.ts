@@ -34,14 +34,14 @@ export interface Presentation {
   readonly hasKeyStatus: boolean;
 }
 
-interface Asked {
+interface PresentedRequest {
   readonly method: string;
   readonly query: readonly { readonly name: string; readonly value: string }[];
   header(name: string): string | undefined;
 }
 
 /** Returns the response format of a request: text, unless it accepts JSON explicitly or has a `_response`. */
-export function presentationOf(http: Asked, requestId: string): Presentation {
+export function presentationOf(http: PresentedRequest, requestId: string): Presentation {
   const hasOtherResponse = http.query.some(({ name, value }) => name === '_response' && value !== 'text');
   const hasKeyStatus = http.method !== 'GET' || hasOtherResponse;
   if (acceptsJson(http.header('accept'))) return json(requestId);
@@ -127,8 +127,8 @@ function json(requestId: string): Presentation {
           ...(warnings?.length && { warnings }),
           requestId,
         });
-        const { 'Content-Type': _, ...facts } = detailHeaders(request, result);
-        return withHeaders(reply, facts);
+        const { 'Content-Type': _, ...others } = detailHeaders(request, result);
+        return withHeaders(reply, others);
       }),
     error,
     key: (contact) => {

@@ -1,12 +1,12 @@
 import { describe } from '../shared/log.ts';
-import { type CallDetails, measuredBy, type Trace, wasInvoked } from './call.ts';
+import { type CallFacts, measuredBy, type Trace, wasInvoked } from './call.ts';
 import type { Dependencies } from './dependencies.ts';
 
 const NOT_MEASURED = { sourceBytes: 0, resultBytes: 0, pages: 0, milliseconds: 0, steps: {} };
 
 /** Counts a call for the account, if a tool may have been invoked. */
 export async function recordUsage(
-  facts: CallDetails,
+  facts: CallFacts,
   { usage, log }: Pick<Dependencies, 'usage' | 'log'>,
 ): Promise<void> {
   const { request, account, code, sharedWith } = facts;
@@ -20,7 +20,7 @@ export async function recordUsage(
 
 /** Records a failure for the account's pages. A caller who disconnected does not count. */
 export async function recordFailure(
-  { request, account, code }: CallDetails,
+  { request, account, code }: CallFacts,
   { requestId }: Trace,
   { failures, log }: Pick<Dependencies, 'failures' | 'log'>,
 ): Promise<void> {

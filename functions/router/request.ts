@@ -6,7 +6,7 @@ import { checkFormat, readSource, readSourceUrl } from '../shared/options/common
 import { createIssues } from '../shared/options/issues.ts';
 import { MAX_URL_LENGTH, type Parameter } from '../shared/options/option.ts';
 import { checkOrder } from '../shared/options/order.ts';
-import { type NamedOptions, readOptions, repeated } from '../shared/options/read-options.ts';
+import { type NamedOptions, readOptions, repeatedError } from '../shared/options/read-options.ts';
 import { suggest } from '../shared/options/suggest.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
 import { quote } from '../shared/quote.ts';
@@ -187,7 +187,7 @@ function readCache(value: string | undefined): number | undefined {
 
 function optional(pairs: readonly Parameter[], name: string): string | undefined {
   const own = pairs.filter((pair) => pair.name === name);
-  if (own.length > 1) throw repeated(own);
+  if (own.length > 1) throw repeatedError(own);
   return own[0]?.value.trim();
 }
 

@@ -6,21 +6,21 @@ import { authenticate } from './admission/access.ts';
 import { convertDemo } from './admission/demo.ts';
 import { admit } from './admission/limit.ts';
 import { isSignedLink, verifyLink } from './admission/signature.ts';
-import { readUsage } from './admission/usage.ts';
 import { openBody } from './body/body.ts';
 import { type Call, type CallResult, failureOf, logFields, notAdmitted, refundOf, traceOf } from './call.ts';
 import { convert } from './convert.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import type { Dependencies } from './dependencies.ts';
 import { findEndpoint } from './endpoint.ts';
+import { healthReply } from './health.ts';
 import type { HttpRequest } from './http.ts';
 import { type Presentation, presentationOf } from './present.ts';
 import { checkLength } from './query.ts';
 import { describeApi } from './reference/openapi.ts';
 import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
 import { parameterNames } from './request.ts';
-import { healthReply } from './status.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
+import { readUsage } from './usage.ts';
 
 /** Responds to one request and logs its outcome in one line. */
 export async function route(
@@ -43,8 +43,8 @@ export async function route(
   return withHeaders(reply, { 'X-Request-Id': trace.requestId, ...cors });
 }
 
-async function respond(asked: Omit<Call, 'endpoint'>, dependencies: Dependencies): Promise<CallResult> {
-  const { http, present } = asked;
+async function respond(received: Omit<Call, 'endpoint'>, dependencies: Dependencies): Promise<CallResult> {
+  const { http, present } = received;
   const { refusal, version } = dependencies;
   const refused = refusal?.();
   if (refused) throw refused;
@@ -59,7 +59,7 @@ async function respond(asked: Omit<Call, 'endpoint'>, dependencies: Dependencies
     return { reply: describeApi(tools, { canUpload: uploads !== undefined }), facts: { code: 'OK' } };
   }
   if (endpoint === 'version') return { reply: jsonReply(200, version), facts: { code: 'OK' } };
-  const call = { ...asked, endpoint };
+  const call = { ...received, endpoint };
   return http.body ? respondToBody(call, dependencies) : authorize(call, dependencies);
 }
 
@@ -69,7 +69,7 @@ async function respondToBody(call: Call, dependencies: Dependencies): Promise<Ca
   const { keys, keyless } = dependencies;
   const key = await authenticate(http, keys);
   if (key) return readBody({ ...call, key }, dependencies);
-  if (keyless?.admits(http.ip) === false) throw tooManyWithoutKey();
+  if (keyless?.admits(http.ip) === false) throw tooManyWithoutKeyError();
   let ended: CallResult | undefined;
   try {
     ended = await readBody(call, dependencies);
@@ -101,7 +101,7 @@ async function readBody(call: Call, dependencies: Dependencies): Promise<CallRes
   }
 }
 
-function tooManyWithoutKey(): ConversionError {
+function tooManyWithoutKeyError(): ConversionError {
   return new ConversionError(
     'RATE_LIMITED',
     'Too many request bodies without a valid key from this IP address. Retry in a minute, or send the key in the X-Api-Key header.',

@@ -212,18 +212,18 @@ export function stoppingError(): ConversionError {
 }
 
 /** Returns the error for a source that crashed an engine. */
-export function engineCrashed(cause: unknown): ConversionError {
+export function engineCrashError(cause: unknown): ConversionError {
   const message = 'The conversion failed: the engine crashed on this source.';
   return new ConversionError('CONVERSION_FAILED', message, { cause });
 }
 
 /** Returns the error for a source with more than `limit` bytes. */
-export function sourceTooLarge(limit: number): ConversionError {
+export function sourceTooLargeError(limit: number): ConversionError {
   return new ConversionError('SOURCE_TOO_LARGE', `The source exceeds the limit of ${megabytes(limit)}.`);
 }
 
 /** Returns the error for a result with more than `limit` bytes. */
-export function resultTooLarge(limit: number): ConversionError {
+export function resultTooLargeError(limit: number): ConversionError {
   return new ConversionError('RESULT_TOO_LARGE', `The result exceeds the limit of ${megabytes(limit)}.`);
 }
 

@@ -4,7 +4,7 @@ import { withoutApiKeys } from './find-api-keys.ts';
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 
 /** Logs an event with fields. Values are short and never contain a query, a URL with its query, or a key. */
-export type Log = (event: string, facts?: Readonly<Record<string, unknown>>, level?: Level) => void;
+export type Log = (event: string, fields?: Readonly<Record<string, unknown>>, level?: Level) => void;
 
 export type LogFormat = 'json' | 'pretty';
 
@@ -17,8 +17,8 @@ export function createLog(
 ): Log {
   const lowest = LEVELS.indexOf(level);
   const line = format === 'json' ? jsonLine : prettyLine;
-  return (event, facts = {}, severity = 'info') => {
-    if (LEVELS.indexOf(severity) >= lowest) write(line(new Date().toISOString(), severity, event, facts));
+  return (event, fields = {}, severity = 'info') => {
+    if (LEVELS.indexOf(severity) >= lowest) write(line(new Date().toISOString(), severity, event, fields));
   };
 }
 
@@ -26,9 +26,9 @@ function jsonLine(
   time: string,
   level: Level,
   event: string,
-  facts: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
 ): string {
-  return JSON.stringify({ time, level, event, ...facts });
+  return JSON.stringify({ time, level, event, ...fields });
 }
 
 /** Values that need no quotes. Any other value could be mistaken for another line or another field. */
@@ -38,9 +38,9 @@ function prettyLine(
   time: string,
   level: Level,
   event: string,
-  facts: Readonly<Record<string, unknown>>,
+  fields: Readonly<Record<string, unknown>>,
 ): string {
-  const pairs = Object.entries(facts).map(
+  const pairs = Object.entries(fields).map(
     ([name, value]) =>
       `${name}=${typeof value === 'string' && PLAIN.test(value) ? value : JSON.stringify(value)}`,
   );

@@ -59,13 +59,13 @@ export interface ArrivalTimer {
 }
 
 /**
- * Calls `late` if nothing has arrived for `time` milliseconds. If this process had no processor for a while, Node
+ * Calls `expire` if nothing has arrived for `time` milliseconds. If this process had no processor for a while, Node
  * runs timers before it reads data that has arrived meanwhile, so the timer first lets Node read once more.
  */
-export function startArrivalTimer(time: number, late: () => void): ArrivalTimer {
+export function startArrivalTimer(time: number, expire: () => void): ArrivalTimer {
   let reading: NodeJS.Immediate | undefined;
   const timer = setTimeout(() => {
-    reading = setImmediate(late);
+    reading = setImmediate(expire);
   }, time);
   return {
     restart: () => {
@@ -108,22 +108,22 @@ export function isTimeout(reason: unknown): boolean {
 }
 
 /**
- * Waits `time` milliseconds for work, then throws `late`, or returns `undefined` if no error is given. Counts seconds
+ * Waits `time` milliseconds for work, then throws `error`, or returns `undefined` without one. Counts seconds
  * instead of reading the clock, because a Lambda function can be frozen while it waits.
  */
 export async function within<Value>(
   time: number,
   work: Promise<Value>,
-  late: ConversionError,
+  error: ConversionError,
 ): Promise<Value>;
 export async function within<Value>(time: number, work: Promise<Value>): Promise<Value | undefined>;
-export async function within<Value>(time: number, work: Promise<Value>, late?: ConversionError) {
+export async function within<Value>(time: number, work: Promise<Value>, error?: ConversionError) {
   let timer: NodeJS.Timeout | undefined;
   let steps = Math.ceil(time / 1000);
   const end = new Promise<undefined>((resolve, reject) => {
     timer = setInterval(() => {
       steps -= 1;
-      if (steps <= 0) late ? reject(late) : resolve(undefined);
+      if (steps <= 0) error ? reject(error) : resolve(undefined);
     }, time / steps);
   });
   try {

@@ -7,7 +7,7 @@ import { readParameters } from '../platform/aws/parameters.ts';
 import { createDynamoRecords } from '../platform/aws/records.ts';
 import { createS3Samples } from '../platform/aws/s3-samples.ts';
 import type { TableLocation } from '../platform/aws/table.ts';
-import { createSmtp } from '../platform/mail/smtp.ts';
+import { createSmtp } from '../platform/smtp.ts';
 import type { Storage } from '../platform/storage.ts';
 import { MAX_INLINE_BYTES, SITE_PATH } from '../shared/settings/aws.ts';
 import type { ConversionLimits, Tool } from '../shared/tool.ts';

@@ -40,7 +40,7 @@ export type SiteReply = Omit<HttpReply, 'body'> & { readonly body: string | Buff
 
 export interface Site {
   /** Responds to a request for a page. Returns `undefined` for all other paths. */
-  respond(request: HttpRequest, base: string): Promise<SiteReply | undefined>;
+  respond(request: HttpRequest, origin: string): Promise<SiteReply | undefined>;
   /** Replaces `sample:NAME` in `infile` with the URL of the sample. */
   withSamples(request: HttpRequest): Promise<HttpRequest>;
 }
@@ -110,31 +110,31 @@ export function createSite(dependencies: SiteDependencies): Site {
   }
 
   /** Returns a text compressed, or `undefined` if it depends on the origin and too many origins are cached. */
-  function compressed(name: string, text: string, base: string): Buffer | undefined {
+  function compressed(name: string, text: string, origin: string): Buffer | undefined {
     const hasOrigin = text.includes(ORIGIN);
-    const key = hasOrigin ? `${base}${name}` : name;
+    const key = hasOrigin ? `${origin}${name}` : name;
     const known = zipped.get(key);
     if (known || (hasOrigin && origins >= MAX_ORIGINS)) return known;
     if (hasOrigin) origins += 1;
-    const body = gzipSync(text.replaceAll(ORIGIN, base));
+    const body = gzipSync(text.replaceAll(ORIGIN, origin));
     zipped.set(key, body);
     return body;
   }
 
   function send(
     request: HttpRequest,
-    base: string,
+    origin: string,
     own: SiteReply['headers'],
     render: () => string,
   ): SiteReply {
     const text = textOf(request.path, render);
     const acceptsGzip = /\bgzip\b/.test(request.header('accept-encoding') ?? '');
-    const body = acceptsGzip ? compressed(request.path, text, base) : undefined;
+    const body = acceptsGzip ? compressed(request.path, text, origin) : undefined;
     const encoding = body && { 'Content-Encoding': 'gzip' };
     return {
       status: 200,
       headers: { ...headers, ...own, ...encoding, Vary: 'Accept-Encoding' },
-      body: body ?? text.replaceAll(ORIGIN, base),
+      body: body ?? text.replaceAll(ORIGIN, origin),
     };
   }
 
@@ -156,13 +156,13 @@ export function createSite(dependencies: SiteDependencies): Site {
   }
 
   /** Responds to a request below `/account` or `/operator`. */
-  async function account(request: HttpRequest, base: string): Promise<SiteReply> {
-    const found = await accounts!.respond(request, base, sessionIn(request, base));
+  async function account(request: HttpRequest, origin: string): Promise<SiteReply> {
+    const found = await accounts!.respond(request, origin, sessionIn(request, origin));
     const { status, location, session, cookie, member, title = TEXTS.account.title } = found;
     const own = {
       'Cache-Control': 'no-store',
       ...(location && { Location: /^\/(?!\/)/.test(location) ? at(location) : location }),
-      ...(session !== undefined && { 'Set-Cookie': sessionCookie(base, session) }),
+      ...(session !== undefined && { 'Set-Cookie': sessionCookie(origin, session) }),
       ...(cookie && { 'Set-Cookie': cookie }),
     };
     if (location) return { status, headers: { ...headers, ...own }, body: '' };
@@ -180,23 +180,23 @@ export function createSite(dependencies: SiteDependencies): Site {
 
   return {
     withSamples,
-    async respond(sent, base) {
+    async respond(sent, origin) {
       if (sent.path !== place && !sent.path.startsWith(`${place}/`)) return undefined;
       const request = { ...sent, path: sent.path.slice(place.length) || '/' };
       const { path, method } = request;
-      if (accounts?.has(path)) return account(request, base);
+      if (accounts?.has(path)) return account(request, origin);
       if (method !== 'GET' && method !== 'HEAD') return undefined;
       if (path === '/site/check') return check(await withSamples(request));
       if (path === '/llms.txt')
-        return send(request, base, { 'Content-Type': 'text/plain; charset=utf-8' }, () => llmsText(tools));
+        return send(request, origin, { 'Content-Type': 'text/plain; charset=utf-8' }, () => llmsText(tools));
       const file = files.get(path);
       if (file) {
         const cache = 'public, max-age=31536000, immutable';
         const own = { 'Content-Type': file.contentType, 'Cache-Control': cache };
-        return send(request, base, own, () => file.text);
+        return send(request, origin, own, () => file.text);
       }
       const render = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      if (render) return send(request, base, {}, () => placed(render()));
+      if (render) return send(request, origin, {}, () => placed(render()));
       if (path.startsWith('/api') || path.startsWith('/files/')) return undefined;
       if (!request.header('accept')?.includes('text/html')) return undefined;
       const body = placed(layout(assets, { title: TEXTS.notFound.title, main: message(TEXTS.notFound) }));

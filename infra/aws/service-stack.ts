@@ -13,12 +13,12 @@ import type {
 } from '../../functions/platform/aws/environment.ts';
 import { UPLOAD_PREFIX } from '../../functions/platform/uploads.ts';
 import { defaultSizes, type Sizes } from '../../functions/platform/usage/prices.ts';
-import { ROUTER_MEMORY, SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
+import { SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
 import { Alarms } from './constructs/alarms.ts';
+import { Cdn } from './constructs/cdn.ts';
 import { Endpoint } from './constructs/endpoint.ts';
-import { Front } from './constructs/front.ts';
 import { KeyTable } from './constructs/key-table.ts';
 import { LoginPool } from './constructs/login-pool.ts';
 import { placementOf } from './constructs/placement.ts';
@@ -38,12 +38,14 @@ interface ServiceStackProps extends StackProps {
 export class ServiceStack extends Stack {
   readonly #settings: Settings;
   readonly #artifacts: string;
+  readonly #sizes: Sizes;
   readonly #layers = new Map<Layer, ILayerVersion>();
 
   constructor(scope: Construct, id: string, { settings, tools, artifacts, ...props }: ServiceStackProps) {
     super(scope, id, props);
     this.#settings = settings;
     this.#artifacts = artifacts;
+    this.#sizes = sizesOf(settings, tools);
     const { resultDays: days, corsOrigins, site } = settings;
     const bucket = new ResultsBucket(this, 'Results', { days });
     const table =
@@ -53,18 +55,17 @@ export class ServiceStack extends Stack {
     const endpoint = new Endpoint(this, 'Endpoint', settings);
     const gateway = `${endpoint.restApiId}.execute-api.${this.region}.${this.urlSuffix}`;
     const host = settings.domain?.name ?? gateway;
-    const front =
-      settings.front && new Front(this, 'Front', { host, hasSite: site !== null, ...settings.front });
+    const cdn = settings.front && new Cdn(this, 'Front', { host, hasSite: site !== null, ...settings.front });
     // Sessions and forms belong to one origin, which is that of the outermost host name.
-    const origin = `https://${settings.front?.domain?.name ?? front?.distributionDomainName ?? host}`;
+    const origin = `https://${settings.front?.domain?.name ?? cdn?.distributionDomainName ?? host}`;
     const siteUrl = `${origin}${SITE_PATH}`;
-    const fallback = site ? siteUrl : 'https://example.com';
+    const defaultSiteUrl = site ? siteUrl : 'https://example.com';
     bucket.allowUploads([...new Set([...corsOrigins, ...(site ? [origin] : [])])]);
 
     const ownHosts = [
       gateway,
       settings.domain?.name,
-      front?.distributionDomainName,
+      cdn?.distributionDomainName,
       settings.front?.domain?.name,
     ].filter((name) => name !== undefined);
     const reach = { ownHosts, resultsUrl: `https://${bucket.bucketRegionalDomainName}/` };
@@ -72,14 +73,12 @@ export class ServiceStack extends Stack {
     // Versions instead of aliases, so that during an update, and after a rollback, a router invokes the tools that it
     // was deployed with.
     const arns = Object.fromEntries([...functions].map(([name, { version }]) => [name, version.functionArn]));
-    const sizes = sizesOf(settings, tools);
     const router = this.#addFunction('router', {
       description: 'Reads requests, invokes tools, signs URLs.',
       // Functions without native code run on the cheaper architecture.
       architecture: Architecture.ARM_64,
       layers: [],
-      memory: ROUTER_MEMORY,
-      temporary: 512,
+      temporaryMegabytes: 512,
       timeout: TIMEOUTS.router,
       isolated: false,
       environment: {
@@ -87,11 +86,11 @@ export class ServiceStack extends Stack {
         keyTable: table.tableName,
         toolFunctions: arns,
         isolated: settings.tenantIsolation,
-        ...(settings.showCosts && { sizes }),
+        ...(settings.showCosts && { sizes: this.#sizes }),
         urlLifetime: settings.urlLifetime,
         corsOrigins: settings.corsOrigins,
-        accountUrl: settings.accountUrl ?? `${fallback}/account`,
-        supportUrl: settings.supportUrl ?? `${fallback}/support`,
+        accountUrl: settings.accountUrl ?? `${defaultSiteUrl}/account`,
+        supportUrl: settings.supportUrl ?? `${defaultSiteUrl}/support`,
         ...(site && { site: this.#siteEnvironment(site, origin, bucket) }),
         ...(settings.demo && { demo: settings.demo }),
         rateLimits: settings.rateLimits,
@@ -153,13 +152,13 @@ export class ServiceStack extends Stack {
       'Base URL. Send conversion requests to this URL followed by /api/.',
     );
     if (site) this.#output('SiteUrl', siteUrl, 'Pages to try a conversion, and for accounts.');
-    if (front)
-      this.#output('FrontUrl', `http://${front.distributionDomainName}`, 'The same over HTTP and HTTPS.');
+    if (cdn)
+      this.#output('FrontUrl', `http://${cdn.distributionDomainName}`, 'The same over HTTP and HTTPS.');
     if (endpoint.domainTarget !== undefined)
       this.#output('DomainTarget', endpoint.domainTarget, 'Target of the DNS record of your domain.');
     this.#output('ResultsBucket', bucket.bucketName, 'Stores the results.');
     this.#output('KeyTable', table.tableName, 'Stores the hashes of the API keys.');
-    this.#output('Sizes', JSON.stringify(sizes), 'Memory of the functions, for the prices of usage.');
+    this.#output('Sizes', JSON.stringify(this.#sizes), 'Memory of the functions, for the prices of usage.');
     this.#output('RouterFunction', router.live.functionArn, 'Alias to move for a rollback.');
     for (const [name, { live }] of functions) {
       this.#output(`${name}Function`, live.functionArn, `Alias for direct invocations of ${name}.`);
@@ -195,9 +194,8 @@ export class ServiceStack extends Stack {
       architecture: Architecture.X86_64,
       // The sandbox is uploaded with the fonts.
       layers: tool.sizing.layers.filter((layer) => layer !== 'sandbox').map((layer) => this.#layer(layer)),
-      memory: tool.sizing.memory,
       // Enough for a source, inflated layers and all results of one conversion.
-      temporary: 2048,
+      temporaryMegabytes: 2048,
       timeout: TIMEOUTS.tool,
       isolated: this.#settings.tenantIsolation,
       environment: {
@@ -213,13 +211,13 @@ export class ServiceStack extends Stack {
 
   #addFunction(
     name: string,
-    props: Omit<ServiceFunctionProps, 'code' | 'logDays' | 'reserved' | 'provisioned'>,
+    props: Omit<ServiceFunctionProps, 'code' | 'memory' | 'logDays' | 'reserved' | 'provisioned'>,
   ): ServiceFunction {
-    const { memory, logDays, reserved, provisioned } = this.#settings;
+    const { logDays, reserved, provisioned } = this.#settings;
     return new ServiceFunction(this, name, {
       ...props,
       code: join(this.#artifacts, 'functions', name),
-      memory: memory[name] ?? props.memory,
+      memory: this.#sizes.memory[name]!,
       logDays,
       reserved: reserved[name],
       provisioned: provisioned[name],

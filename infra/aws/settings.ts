@@ -15,7 +15,7 @@ const count = integer(COUNTS);
 const byFunction = (max: number) => z.partialRecord(z.enum(FUNCTIONS), integer({ min: 1, max })).prefault({});
 
 /** Seconds that the router and the start of a tool need in addition to a conversion. */
-const FRONT_RESERVE = 10;
+const CDN_RESERVE = 10;
 
 const parameter = z
   .string()
@@ -174,8 +174,8 @@ const schema = z
       const message = `cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two`;
       addIssue({ code: 'custom', path: ['provisioned'], message });
     }
-    if (front && conversionLimits.seconds + FRONT_RESERVE > front.timeout) {
-      const message = `must be at most ${front.timeout - FRONT_RESERVE}, ${FRONT_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
+    if (front && conversionLimits.seconds + CDN_RESERVE > front.timeout) {
+      const message = `must be at most ${front.timeout - CDN_RESERVE}, ${CDN_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
       addIssue({ code: 'custom', path: ['conversionLimits', 'seconds'], message });
     }
     if (front && wafRate !== undefined) {
@@ -205,9 +205,9 @@ const SETTINGS_FILE = join(import.meta.dirname, 'settings.json');
  * Checks settings. Members of `stages[stage]` override members of the same name.
  * @throws Error with one sentence for each mistake.
  */
-export function parseSettings(given: unknown, stage?: string): Settings {
-  if (!isRecord(given)) throw new Error('The settings must be a JSON object.');
-  const { stages = {}, ...general } = given;
+export function parseSettings(json: unknown, stage?: string): Settings {
+  if (!isRecord(json)) throw new Error('The settings must be a JSON object.');
+  const { stages = {}, ...general } = json;
   if (!isRecord(stages)) throw new Error('stages must be an object with the settings of each stage.');
   const result = schema.safeParse(merge(general, stage === undefined ? {} : (stages[stage] ?? {})));
   if (result.success) return result.data;

@@ -4,11 +4,11 @@ import { Readable } from 'node:stream';
 import { createApiKey } from '../../functions/platform/keys/api-key.ts';
 import { withKeys } from '../../functions/platform/local/given-keys.ts';
 import { createLog } from '../../functions/shared/log.ts';
-import { openAccounts } from '../local/accounts.ts';
 import { composeService } from '../local/server/compose.ts';
 import { readSignedUrl } from '../local/server/http/files.ts';
 import { makeTemporary, removeTemporary } from '../local/server/temporary.ts';
 import { readSettings } from '../local/settings.ts';
+import { openStores } from '../local/stores.ts';
 import type { Service } from './converter.ts';
 
 /** Base of the result URLs. No request is sent to it. */
@@ -18,14 +18,14 @@ const BASE = 'http://localhost';
 export async function localEngines(parent: string, jobs: number): Promise<Service> {
   const settings = readSettings();
   const directory = await makeTemporary(parent);
-  const accounts = openAccounts(directory);
+  const stores = openStores(directory);
   const apiKey = createApiKey();
-  const keys = withKeys(accounts.keys, [{ apiKey, name: 'convert' }]);
+  const keys = withKeys(stores.keys, [{ apiKey, name: 'convert' }]);
   const account = (await keys.find(apiKey))!.account;
   const composition = await composeService(
     { ...settings, dataDirectory: directory, size: jobs, accountBytes: 0, rateLimits: {}, demo: undefined },
     {
-      ...accounts,
+      ...stores,
       keys,
       layers: join(import.meta.dirname, '../../dist/layers'),
       log: createLog((line) => process.stderr.write(`${line}\n`), { format: 'pretty', level: 'error' }),
@@ -55,7 +55,7 @@ export async function localEngines(parent: string, jobs: number): Promise<Servic
     },
     async close() {
       await composition.close();
-      accounts.close();
+      stores.close();
       await removeTemporary(directory);
     },
   };

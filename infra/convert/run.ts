@@ -11,7 +11,9 @@ import type { Ledger } from './ledger.ts';
 /** Maximum number of attempts while a service is busy. */
 const ATTEMPTS = 10;
 /** Maximum seconds to wait. A service that asks for more has an account whose quota is used up. */
-const LONGEST_WAIT = 120;
+const MAX_WAIT = 120;
+const JSON_ONLY = { Accept: 'application/json' };
+const BYTES = { 'Content-Type': 'application/octet-stream' };
 
 interface Watch {
   converted(): void;
@@ -82,7 +84,7 @@ async function request(job: Job, service: Service, signal: AbortSignal): Promise
       return outputsIn(reply);
     } catch (thrown) {
       const { retryAfter } = thrown as Failure;
-      if (retryAfter === undefined || retryAfter > LONGEST_WAIT || attempt === ATTEMPTS) throw thrown;
+      if (retryAfter === undefined || retryAfter > MAX_WAIT || attempt === ATTEMPTS) throw thrown;
       await setTimeout(1000 * retryAfter, undefined, { signal });
     }
   }
@@ -95,6 +97,3 @@ async function bodyOf({ open }: Input): Promise<Blob | undefined> {
     throw new Failure('SOURCE_UNREACHABLE', `The file cannot be read. (${(thrown as Error).message})`);
   }
 }
-
-const JSON_ONLY = { Accept: 'application/json' };
-const BYTES = { 'Content-Type': 'application/octet-stream' };

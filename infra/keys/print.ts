@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../functions/platform/audit/audit.ts';
+import type { AuditEntry } from '../../functions/platform/audit.ts';
 import { isValid, type KeyRecord } from '../../functions/platform/keys/keys.ts';
 import { dayOf } from '../../functions/shared/dates.ts';
 

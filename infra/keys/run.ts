@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
-import type { AccountTable } from '../../functions/platform/accounts/accounts.ts';
-import type { AuditLog } from '../../functions/platform/audit/audit.ts';
+import type { AccountTable } from '../../functions/platform/accounts.ts';
+import type { AuditLog } from '../../functions/platform/audit.ts';
 import { keyIdOf } from '../../functions/platform/keys/api-key.ts';
 import {
   type KeyRecord,
@@ -9,7 +9,7 @@ import {
   rotateKey,
   setLimits,
 } from '../../functions/platform/keys/keys.ts';
-import type { Records } from '../../functions/platform/records/records.ts';
+import type { Records } from '../../functions/platform/records.ts';
 import {
   type PriceRows,
   type ReportedRow,

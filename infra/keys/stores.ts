@@ -12,8 +12,8 @@ import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
 import { originSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
 import { OUTPUTS_FILE, readOutputs } from '../aws/outputs.ts';
-import { openAccounts } from '../local/accounts.ts';
 import { readSettings } from '../local/settings.ts';
+import { openStores as openLocalStores } from '../local/stores.ts';
 import type { Command } from './command.ts';
 import type { Stores } from './run.ts';
 
@@ -36,7 +36,7 @@ export async function openStores({
         `There is no database in ${dataDirectory}. Set DATA_DIR to the server's data directory.`,
       );
     }
-    return { ...openAccounts(dataDirectory), origin };
+    return { ...openLocalStores(dataDirectory), origin };
   }
   const client = new DynamoDBClient(region === undefined ? {} : { region });
   return {

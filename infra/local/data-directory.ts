@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { folderOfAccounts } from '../../functions/platform/local/disk-storage.ts';
 
-/** Returns the paths of the server's files in its data directory, beside the database of `openAccounts`. */
+/** Returns the paths of the server's files in its data directory, beside the database of `openStores`. */
 export function pathsIn(directory: string) {
   const results = join(directory, 'results');
   return {

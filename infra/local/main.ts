@@ -5,7 +5,6 @@ import { createApiKey } from '../../functions/platform/keys/api-key.ts';
 import { withKeys } from '../../functions/platform/local/given-keys.ts';
 import { createLog, describe } from '../../functions/shared/log.ts';
 import { Members } from '../../functions/site/accounts/members.ts';
-import { openAccounts } from './accounts.ts';
 import { keepRunning } from './keep-running.ts';
 import { lockDataDirectory } from './operation/lock.ts';
 import { originOf } from './origin.ts';
@@ -13,6 +12,7 @@ import { SAMPLES, sampleQuery, serveSamples } from './self-check/samples.ts';
 import { type CheckRow, selfCheck } from './self-check/self-check.ts';
 import { startService } from './server/service.ts';
 import { readSettings } from './settings.ts';
+import { openStores } from './stores.ts';
 
 const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const settings = orExit(readSettings);
@@ -29,12 +29,12 @@ const log = createLog((line) => {
 }, settings.log);
 
 const lock = orExit(() => lockDataDirectory(settings.dataDirectory));
-const accounts = orExit(() => openAccounts(settings.dataDirectory));
+const stores = orExit(() => openStores(settings.dataDirectory));
 // A killed server may have left calls in progress, and no other server uses this directory.
-accounts.endLeases();
+stores.endLeases();
 keepSpace();
 const checkKey = createApiKey();
-const keys = withKeys(accounts.keys, [
+const keys = withKeys(stores.keys, [
   { apiKey: checkKey, name: 'self-check' },
   ...(settings.apiKey === undefined ? [] : [{ apiKey: settings.apiKey, name: 'API_KEY' }]),
 ]);
@@ -43,11 +43,11 @@ const samples = await serveSamples();
 const service = await startService(
   { ...settings, allowSources: [...settings.allowSources, samples.host] },
   {
-    ...accounts,
+    ...stores,
     keys,
     layers: join(dirname(fileURLToPath(import.meta.url)), '../../dist/layers'),
     samples: samples.host,
-    siteStores: accounts,
+    siteStores: stores,
     log,
   },
 ).catch((thrown: NodeJS.ErrnoException & { port?: number; address?: string }) => {
@@ -61,28 +61,28 @@ const service = await startService(
   process.exit(1);
 });
 // Only hashes are stored, so a key can be shown only when it is created, and not before the service runs.
-const isFirstStart = settings.apiKey === undefined && (await accounts.keys.list()).length === 0;
-const made = isFirstStart ? (await accounts.keys.create({ name: 'first' })).apiKey : undefined;
+const isFirstStart = settings.apiKey === undefined && (await stores.keys.list()).length === 0;
+const made = isFirstStart ? (await stores.keys.create({ name: 'first' })).apiKey : undefined;
 keepRunning(log);
-const base = originOf(settings.host, service.port);
+const origin = originOf(settings.host, service.port);
 let stopping = false;
 // A second signal ends the process immediately.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
 // The parent process, which started this one in its own session, has exited.
 process.once('disconnect', () => stop(0));
 
-const publicBase = settings.publicUrl ?? base;
-const publicly = publicBase === base ? '' : `, and at ${publicBase}/api/ once the proxy is running`;
-say(`docmill is running at ${base}/api/${publicly}`);
+const publicOrigin = settings.publicUrl ?? origin;
+const publicly = publicOrigin === origin ? '' : `, and at ${publicOrigin}/api/ once the proxy is running`;
+say(`docmill is running at ${origin}/api/${publicly}`);
 if (made !== undefined) say(`API key (shown only once): ${made}`);
 // A log that others may read must not contain a sign-in link.
 if (settings.site && isForPeople && !flags.check) {
-  const token = await new Members(accounts).inviteOperator();
-  say(`Operator's page (once, within 15 minutes): ${publicBase}/account/sign-in?token=${token}`);
+  const token = await new Members(stores).inviteOperator();
+  say(`Operator page (this link works once, for 15 minutes): ${publicOrigin}/account/sign-in?token=${token}`);
 }
 say();
 say(columns(['tool', 'sample', 'time', 'size', 'result']));
-const passed = await selfCheck({ base, samples: samples.host, apiKey: checkKey }, (row) => {
+const passed = await selfCheck({ origin, samples: samples.host, apiKey: checkKey }, (row) => {
   if (!stopping) say(columns(cells(row)));
 });
 say();
@@ -105,7 +105,7 @@ function orExit<Value>(step: () => Value): Value {
 /** The server must start even if the disk is full, in order to serve the results on it. */
 function keepSpace(): void {
   try {
-    accounts.keepSpace();
+    stores.keepSpace();
   } catch (thrown) {
     log('no space for the database', { cause: describe(thrown) }, 'warn');
   }
@@ -115,7 +115,7 @@ function offerCalls(): void {
   const apiKey = made ?? '$API_KEY';
   say('Paste one of these into a shell. Each returns the URL of its result:');
   for (const sample of SAMPLES)
-    say(`  curl -g "${publicBase}/api/?${sampleQuery(sample, samples.host, apiKey)}"`);
+    say(`  curl -g "${publicOrigin}/api/?${sampleQuery(sample, samples.host, apiKey)}"`);
 }
 
 async function stop(code: number): Promise<void> {
@@ -125,7 +125,7 @@ async function stop(code: number): Promise<void> {
     (thrown: Error) => process.stderr.write(`The server did not stop cleanly: ${thrown.message}\n`) && false,
   );
   samples.close();
-  accounts.close();
+  stores.close();
   lock.release();
   process.exit(closed ? code : 1);
 }

@@ -80,7 +80,7 @@ export function readSettings() {
     size,
     /** Maximum conversions that run or wait at the same time. */
     queue: numberSetting('QUEUE', 64 * size, { min: 1, max: 10_000 }),
-    conversionLimits: conversionLimitSettings({ longest: 3600 }),
+    conversionLimits: conversionLimitSettings({ maxSeconds: 3600 }),
     /** Limits of keys without their own limits. */
     rateLimits: rateLimitSettings({ perMinute: 6000, perMonth: 1_000_000, concurrent: 0 }),
     /** Loopback port of the Prometheus metrics, which are off if absent. */

@@ -7,10 +7,10 @@ import { platform } from './platform.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from './product.ts';
 
 const SANDBOX = join(import.meta.dirname, '../sandbox');
-const HOST = join(import.meta.dirname, 'host');
+const PROTOCOL = join(import.meta.dirname, 'protocol');
 
 /** The source file that reads requests and writes answers. */
-export const MESSAGE_SOURCE = join(HOST, 'message.c');
+export const MESSAGE_SOURCE = join(PROTOCOL, 'message.c');
 
 /** The folders and steps of a build. */
 export interface NativeBuild {
@@ -37,7 +37,7 @@ export async function buildNative(
   folders: readonly string[],
   make: (build: NativeBuild) => Promise<readonly Package[]>,
 ): Promise<void> {
-  const recipe = await Promise.all([...[...folders, SANDBOX, HOST].map(recipeOf), compilerRecipe()]);
+  const recipe = await Promise.all([...[...folders, SANDBOX, PROTOCOL].map(recipeOf), compilerRecipe()]);
   await buildOnce(options, recipe, async (directory) => {
     const unpacking = { cache: join(cacheOf(options.into), 'apt'), progress: options.progress };
     const [unpacked, headers] = [join(directory, 'unpacked'), join(directory, 'headers')];
@@ -49,7 +49,7 @@ export async function buildNative(
       headers,
       unpacking,
       compile: ({ include = [], ...request }) =>
-        compile({ ...request, ...unpacking, include: [SANDBOX, HOST, ...include] }),
+        compile({ ...request, ...unpacking, include: [SANDBOX, PROTOCOL, ...include] }),
     });
     await writeManifest({ packages, unpacked, into: directory });
     await rm(unpacked, { recursive: true });

@@ -28,7 +28,7 @@ export async function build(options: BuildOptions): Promise<void> {
     const found = await unpackPackages({ ...unpack, packages, into: unpacked });
     await unpackPackages({ ...unpack, packages: headers, dependencies: false, into: scratch });
 
-    options.progress('Compiling the host of ImageMagick');
+    options.progress('Compiling the ImageMagick engine');
     const program = join(directory, 'program/imagemagick');
     await build.compile({
       sources: [join(HERE, 'main.c'), MESSAGE_SOURCE, ...SANDBOX_SOURCES],

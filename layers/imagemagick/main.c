@@ -2,7 +2,7 @@
 //
 //   imagemagick <private directory> <readable directory>...
 //
-// See layers/build/host/message.h for the protocol. The service starts a new process for each request.
+// See layers/build/protocol/message.h for the protocol. The service starts a new process for each request.
 //
 // run   "words": those of the command line, the first of which is the program
 //       → {"severity":number,"reason":text,"corrupt":flag}: the most severe exception, numbered as in MagickCore/exception.h, or 0,

@@ -12,7 +12,7 @@ const HERE = import.meta.dirname;
 /** Library that parses the requests to the host. */
 export const READER = 'libyyjson.so.0';
 /** The source files of the host. */
-export const SOURCES = [join(HERE, 'host.c'), MESSAGE_SOURCE, ...SANDBOX_SOURCES];
+export const SOURCES = [join(HERE, 'main.c'), MESSAGE_SOURCE, ...SANDBOX_SOURCES];
 
 /** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {

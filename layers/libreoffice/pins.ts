@@ -23,7 +23,7 @@ export const PINS = {
   /** Languages of the packages with hyphenation patterns. */
   hyphenation:
     'af as be bg bn ca cs da de el en-gb en-us es fr gl gu hi hr hu id is it kn lt lv ml mn mr nl no or pa pl pt-br pt-pt ro ru sk sl sr sv ta te th uk zu',
-  /** Packages with headers for `host.c`, besides those of the C library. */
+  /** Packages with headers for `main.c`, besides those of the C library. */
   headers: ['libreofficekit-dev', 'libyyjson-dev'],
   /** Resolved packages that a converter without a screen, printer or administrator does not need. */
   unwanted:

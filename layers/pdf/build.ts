@@ -28,7 +28,7 @@ export async function build(options: BuildOptions): Promise<void> {
     await copyFile(join(unpacked, pdfium.path), join(all, basename(pdfium.path)));
     await unpackPackages({ ...unpack, packages: headers, dependencies: false, into: scratch });
 
-    options.progress('Compiling the PDF hosts');
+    options.progress('Compiling the PDF engines');
     await replaceIcuData(build);
     const include = ['', platform().triplet].map((name) => join(scratch, 'usr/include', name));
     for (const [name, libraries] of Object.entries(PROGRAMS)) {

@@ -17,6 +17,6 @@ export const PINS = {
   ],
   /** The package with PDFium. It is unpacked without its 200 dependencies, which are LibreOffice's. */
   pdfium: { package: 'libreoffice-core-nogui', path: 'usr/lib/libreoffice/program/libpdfiumlo.so' },
-  /** Packages with headers for the hosts, besides those of the C library. */
+  /** Packages with headers for the engines, besides those of the C library. */
   headers: ['libqpdf-dev', 'libjpeg62-turbo-dev', 'libdeflate-dev', 'libtiff-dev', 'libyyjson-dev'],
 } as const;

@@ -58,8 +58,8 @@ async function compareAll(sides: Sides, sources: readonly string[]): Promise<Tri
   };
   const compareSome = inTurn(sources);
   for (const [index, options] of OPTION_SETS.entries()) {
-    const all = { wanted: sources.length, most: sources.length };
-    const some = { wanted: DOCUMENTS_PER_OPTION, most: TRIES_PER_OPTION };
+    const all = { wanted: sources.length, maxTries: sources.length };
+    const some = { wanted: DOCUMENTS_PER_OPTION, maxTries: TRIES_PER_OPTION };
     await compareSome(index === 0 ? all : some, async (source) => {
       const verdict = await comparePdf(sides, source, options);
       add(label(options), source, verdict);
@@ -68,7 +68,7 @@ async function compareAll(sides: Sides, sources: readonly string[]): Promise<Tri
   }
   for (const format of FORMATS) {
     const fitting = sources.filter((path) => INPUTS[readInput(extname(path))!] === EDITABLE[format]);
-    await inTurn(fitting)({ wanted: DOCUMENTS_PER_FORMAT, most: TRIES_PER_OPTION }, async (source) => {
+    await inTurn(fitting)({ wanted: DOCUMENTS_PER_FORMAT, maxTries: TRIES_PER_OPTION }, async (source) => {
       const verdict = await compareFormat(sides, source, format);
       add(`.${format}`, source, verdict);
       return verdict !== 'neither';

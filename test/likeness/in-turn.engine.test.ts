@@ -9,8 +9,8 @@ it('tries another source if one does not count', async () => {
     return source !== 'damaged';
   };
 
-  await compareSome({ wanted: 2, most: 4 }, compare);
-  await compareSome({ wanted: 3, most: 9 }, compare);
+  await compareSome({ wanted: 2, maxTries: 4 }, compare);
+  await compareSome({ wanted: 3, maxTries: 9 }, compare);
 
   expect(tried).toEqual(['a', 'damaged', 'b', 'c', 'd', 'a']);
 });
@@ -23,8 +23,8 @@ it('stops after the maximum number of sources, or after all of them', async () =
     return false;
   };
 
-  await compareSome({ wanted: 1, most: 2 }, compare);
-  await compareSome({ wanted: 1, most: 9 }, compare);
+  await compareSome({ wanted: 1, maxTries: 2 }, compare);
+  await compareSome({ wanted: 1, maxTries: 9 }, compare);
 
   expect(tried).toEqual(['a', 'b', 'c', 'a', 'b']);
 });

@@ -3,7 +3,7 @@ interface Count {
   /** Number of sources that count. */
   readonly wanted: number;
   /** Maximum number of sources to try. */
-  readonly most: number;
+  readonly maxTries: number;
 }
 
 /**
@@ -12,8 +12,11 @@ interface Count {
  */
 export function inTurn(sources: readonly string[]) {
   let turn = 0;
-  return async ({ wanted, most }: Count, compare: (source: string) => Promise<boolean>): Promise<void> => {
-    const limit = Math.min(sources.length, most);
+  return async (
+    { wanted, maxTries }: Count,
+    compare: (source: string) => Promise<boolean>,
+  ): Promise<void> => {
+    const limit = Math.min(sources.length, maxTries);
     for (let tries = 0, compared = 0; tries < limit && compared < wanted; tries += 1) {
       if (await compare(sources[turn++ % sources.length]!)) compared += 1;
     }

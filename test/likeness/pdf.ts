@@ -9,7 +9,7 @@ import { listSources, spread } from './sources.ts';
 const DOCUMENTS_PER_CASE = 8;
 /** Maximum number of documents that an option set is tried with, because some do not have the pages it selects. */
 const TRIES_PER_CASE = 40;
-const LEAST_DOCUMENTS = 60;
+const MIN_DOCUMENTS = 60;
 
 /** Compares pages of the PDFs in a folder with pdftoppm's output, and returns the exit code. */
 export async function run(
@@ -18,14 +18,14 @@ export async function run(
 ): Promise<number> {
   const isSource = (path: string) => path.toLowerCase().endsWith('.pdf') && path.includes(only);
   const sources = spread(await listSources(folder, isSource), limit);
-  if (!only && sources.length < LEAST_DOCUMENTS)
-    throw new Error(`Expected at least ${LEAST_DOCUMENTS} PDFs in ${folder}, found ${sources.length}.`);
+  if (!only && sources.length < MIN_DOCUMENTS)
+    throw new Error(`Expected at least ${MIN_DOCUMENTS} PDFs in ${folder}, found ${sources.length}.`);
   const comparing = await startComparing();
   const trials: Trial[] = [];
   const compareSome = inTurn(sources);
   for (const [index, each] of PDF_CASES.entries()) {
-    const all = { wanted: sources.length, most: sources.length };
-    const some = { wanted: DOCUMENTS_PER_CASE, most: TRIES_PER_CASE };
+    const all = { wanted: sources.length, maxTries: sources.length };
+    const some = { wanted: DOCUMENTS_PER_CASE, maxTries: TRIES_PER_CASE };
     await compareSome(index === 0 ? all : some, async (source) => {
       const trial = await comparing.tryCase(each, source);
       trials.push(trial);

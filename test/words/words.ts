@@ -29,7 +29,13 @@ export const RETIRED: readonly Retired[] = [
     within: 'functions/(?!README)',
   },
   { pattern: /\bwalls?\b/i, instead: 'sandbox', except: /-Wall\b/ },
-  { pattern: /\bMOST_|\bmost[A-Z]/, instead: 'MAX_, max…' },
+  { pattern: /\bMOST_|\bmost(?:[A-Z]|\??:)/, instead: 'MAX_, max…' },
+  {
+    pattern:
+      /\b(?:[A-Z]+_)*(?:MOST|LEAST|LONGEST|SHORTEST|TALLEST|WIDEST|SMALLEST|LARGEST|BIGGEST|FASTEST|SLOWEST|FARTHEST|DEEPEST|HIGHEST|LOWEST)(?:_[A-Z]+)*\b/,
+    instead: 'MAX_ or MIN_ with the name of the quantity',
+    within: '.*\\.(?:ts|mjs)$',
+  },
   { pattern: /\bservants?\b/i, instead: 'helper process' },
   { pattern: /\bstrays\b/i, instead: 'orphans' },
   {

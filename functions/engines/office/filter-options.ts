@@ -76,10 +76,10 @@ export function exportOptions(options: OfficeOptions, pageRange: string | undefi
 
 /** Returns the export properties that individual options define. */
 function ownProperties(options: OfficeOptions): Record<string, string | number | boolean> {
-  const given: Readonly<Record<string, unknown>> = options;
+  const values: Readonly<Record<string, unknown>> = options;
   const own = Object.entries(officeOptions).map(([key, option]) =>
-    'properties' in option && given[key] !== undefined
-      ? (option.properties as (value: unknown) => object)(given[key])
+    'properties' in option && values[key] !== undefined
+      ? (option.properties as (value: unknown) => object)(values[key])
       : {},
   );
   return Object.assign({}, ...own);

@@ -5,7 +5,7 @@ import type { WorkerCommand } from '../worker/process.ts';
 import { fontEnvironment, nativeEngine } from '../worker/sandbox.ts';
 import { type ProfileOptions, writeProfile } from './profile.ts';
 
-/** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. */
+/** One document for the host in the libreoffice layer; see `layers/libreoffice/main.c`. */
 export interface HostRequest {
   /** URLs of the files; see `urlOf`. */
   readonly source: string;
@@ -72,7 +72,7 @@ function environmentOf(layers: string): Readonly<Record<string, string>> {
     // Documents without a page size are printed on A4.
     LC_PAPER: 'C',
     LOCPATH: resolve(layers, 'libreoffice/share/locale'),
-    // Makes random numbers start from the same seed for each document; see `restart_random` in host.c.
+    // Makes random numbers start from the same seed for each document; see `restart_random` in main.c.
     SAL_RAND_REPEATABLE: '1',
     // Renders without a screen.
     SAL_USE_VCLPLUGIN: 'svp',

@@ -1,12 +1,12 @@
 import { basename, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
-import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
+import type { EngineDependencies } from '../../shared/tool.ts';
 import { EngineClient } from '../client.ts';
 import { exportOptions, FILTERS, loadOptions, saveOptions } from './filter-options.ts';
 import { type HostReply, type HostRequest, hostCommand, urlOf } from './host.ts';
 import { INPUTS } from './inputs.ts';
 import { macroUrl, type Stored } from './macro.ts';
-import type { OfficeOptions } from './options.ts';
+import type { OfficeConversion } from './options.ts';
 import type { Editable } from './outputs.ts';
 import type { Document } from './sources.ts';
 
@@ -26,7 +26,7 @@ const LAYOUT_SECONDS_PER_BYTE = 1 / 10_000;
 /** Assumed number of cells per page. Each takes at least a byte of csv. */
 const CELLS_PER_PAGE = 400;
 
-/** Messages for the error codes of the host; see `layers/libreoffice/host.c`. */
+/** Messages for the error codes of the host; see `layers/libreoffice/main.c`. */
 export const MESSAGES = {
   CORRUPT_SOURCE: () => 'LibreOffice cannot open the document. It may be damaged.',
   CONVERSION_FAILED: ({ seconds, hidden }: Readonly<Record<string, string | number>>) => {
@@ -40,8 +40,6 @@ export const MESSAGES = {
   RESULT_TOO_LARGE: ({ sheet, cell }: Readonly<Record<string, string | number>>) =>
     `Sheet ${sheet} extends to cell ${cell}, which is too far for this output format.`,
 };
-
-type OfficeConversion = Conversion<OfficeOptions, SourceFile>;
 
 /** Where a PDF is written, and which pages of the document it contains (all by default). */
 interface Target {
@@ -132,7 +130,7 @@ export function createOffice(dependencies: EngineDependencies) {
         conversion,
       );
     } catch (thrown) {
-      throw document.encrypted && isDamage(thrown) ? locked(password) : thrown;
+      throw document.encrypted && isDamage(thrown) ? passwordError(password) : thrown;
     }
   }
 
@@ -151,7 +149,7 @@ function isDamage(thrown: unknown): boolean {
   return thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
 }
 
-function locked(password: string | undefined): ConversionError {
+function passwordError(password: string | undefined): ConversionError {
   if (password === undefined) {
     return new ConversionError('PASSWORD_REQUIRED', MESSAGES.PASSWORD_REQUIRED());
   }

@@ -8,6 +8,7 @@ import {
   text,
   type ValuesOf,
 } from '../../shared/options/option.ts';
+import type { Conversion, SourceFile } from '../../shared/tool.ts';
 import { INPUTS, type Module, readInput } from './inputs.ts';
 import { PRINTED, WITH_PAGES, WITH_PROPERTIES } from './outputs.ts';
 
@@ -293,3 +294,4 @@ export const officeOptions = {
 } as const;
 
 export type OfficeOptions = ValuesOf<typeof officeOptions>;
+export type OfficeConversion = Conversion<OfficeOptions, SourceFile>;

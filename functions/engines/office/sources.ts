@@ -3,12 +3,11 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/timeout.ts';
-import type { Conversion, SourceFile } from '../../shared/tool.ts';
 import { type ScriptDependencies, sandboxedClient } from '../client.ts';
 import { linkOrCopy } from '../worker/workspace.ts';
 import { SEPARATORS } from './detect/separator.ts';
 import { type Input, readInput } from './inputs.ts';
-import type { OfficeOptions } from './options.ts';
+import type { OfficeConversion } from './options.ts';
 import { readEditable } from './outputs.ts';
 import type { Prepared, SourceOperations } from './request.ts';
 
@@ -26,8 +25,6 @@ export interface Document {
   /** Separator of a text table; `undefined` for all other documents. */
   readonly separator: string | undefined;
 }
-
-type OfficeConversion = Conversion<OfficeOptions, SourceFile>;
 
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
 export function createSources(dependencies: ScriptDependencies) {

@@ -9,6 +9,7 @@ import {
   text,
   type ValuesOf,
 } from '../../shared/options/option.ts';
+import type { Conversion, SourceFile } from '../../shared/tool.ts';
 import { PASSWORD } from './qpdf/encryption.ts';
 
 /** Formats that pages are drawn in. */
@@ -148,3 +149,4 @@ export const pdfOptions = {
 } as const;
 
 export type PdfOptions = ValuesOf<typeof pdfOptions>;
+export type PdfConversion = Conversion<PdfOptions, SourceFile>;

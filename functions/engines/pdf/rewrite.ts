@@ -1,12 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import type { Conversion, Output, SourceFile } from '../../shared/tool.ts';
-import type { PdfOptions } from './options.ts';
-import { damagedPage, type Engines, type PdfDocument } from './pdfium/document.ts';
+import { selectsAll } from '../../shared/options/page-selection.ts';
+import type { Output } from '../../shared/tool.ts';
+import type { PdfConversion } from './options.ts';
+import { damagedPageError, type Engines, type PdfDocument } from './pdfium/document.ts';
 import type { Qpdf } from './qpdf/qpdf.ts';
 import { stampPdf } from './stamp.ts';
-
-type PdfConversion = Conversion<PdfOptions, SourceFile>;
 
 /** Warns that the rewritten PDF was signed. */
 export const SIGNED = 'The signatures of the PDF are not valid in the result, because it was rewritten.';
@@ -29,7 +28,7 @@ export async function* writePdfs(
   const { directory, delivery, options } = conversion;
   const { path: source, password } = document.source;
   const files = delivery === 'one' ? [pages] : pages.map((page) => [page]);
-  const isWhole = pages.length === document.pageCount && pages.every((page, index) => page === index + 1);
+  const isWhole = selectsAll(pages, document.pageCount);
   const stamp = await stampFor(document, pages, conversion);
   for (const some of files) {
     const target = join(directory, `pages-${some[0]}.pdf`);
@@ -77,7 +76,7 @@ export async function* writeTexts(
     const failed = document.fallbackOnly
       ? some[0]!
       : await pdfium.readText(document.source, { pages: some, annotations, target: path }, conversion);
-    if (failed && !fallback) throw damagedPage(failed);
+    if (failed && !fallback) throw damagedPageError(failed);
     if (failed && fallback) {
       const { path: from, password } = document.source;
       const source = relative(directory, from);

@@ -39,11 +39,9 @@ const EVENTS = ['starting', 'ready', 'failed', 'late', 'unsandboxed', 'ended', '
 /** Returns an observer that notifies several others. */
 export function observeAll(...observers: readonly WorkerObserver[]): WorkerObserver {
   const listeners = EVENTS.map((event) => {
-    const tell = (...given: readonly unknown[]) => {
+    const tell = (...args: readonly unknown[]) => {
       for (const observer of observers)
-        (observer[event] as ((...given: readonly unknown[]) => void) | undefined)?.apply(observer, [
-          ...given,
-        ]);
+        (observer[event] as ((...args: readonly unknown[]) => void) | undefined)?.apply(observer, [...args]);
     };
     return [event, tell] as const;
   });

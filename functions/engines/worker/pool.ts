@@ -1,4 +1,4 @@
-import { ConversionError, engineCrashed, stoppingError } from '../../shared/errors.ts';
+import { ConversionError, engineCrashError, stoppingError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
 import { abortError, untilAborted, withAnySignal, within } from '../../shared/timeout.ts';
 import type { WorkerObserver } from '../../shared/worker-observer.ts';
@@ -72,7 +72,7 @@ export class WorkerPool {
   readonly #existing = new Set<WorkerProcess>();
   readonly #queue: FairQueue;
   /** Time of each account's last request, milliseconds on the monotonic clock. */
-  readonly #asked = new Map<string, number>();
+  readonly #requestedAt = new Map<string, number>();
   #closed = false;
 
   /** `command` is called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
@@ -111,8 +111,8 @@ export class WorkerPool {
   async run<Result>(request: Work, options: WorkerRequest): Promise<Result> {
     const { account, signal, onQueued } = options;
     const { observer } = this.#options;
-    const asked = performance.now();
-    this.#asked.set(account, asked);
+    const requestedAt = performance.now();
+    this.#requestedAt.set(account, requestedAt);
     let isWaiting = true;
     const stopWaiting = () => {
       if (isWaiting) observer?.waiting?.(-1);
@@ -121,7 +121,7 @@ export class WorkerPool {
     observer?.waiting?.(1);
     const run = async () => {
       stopWaiting();
-      onQueued?.(performance.now() - asked);
+      onQueued?.(performance.now() - requestedAt);
       return (await this.#runWithRetry(request, options)) as Result;
     };
     try {
@@ -156,7 +156,7 @@ export class WorkerPool {
         if (!isLast) continue;
         // The document is not to blame.
         if (thrown.atStart || thrown.unusable) throw ConversionError.from(thrown);
-        throw engineCrashed(thrown);
+        throw engineCrashError(thrown);
       }
     }
   }
@@ -205,8 +205,9 @@ export class WorkerPool {
   /** Whether another account has made a request recently. */
   #hasOthers(account: string): boolean {
     const since = performance.now() - SHARED_TIME;
-    for (const [other, asked] of this.#asked) if (asked < since) this.#asked.delete(other);
-    return this.#asked.size > Number(this.#asked.has(account));
+    for (const [other, requestedAt] of this.#requestedAt)
+      if (requestedAt < since) this.#requestedAt.delete(other);
+    return this.#requestedAt.size > Number(this.#requestedAt.has(account));
   }
 
   #takeIdle(account: string): WorkerProcess | undefined {

@@ -1,4 +1,4 @@
-import { evaluate, pageNumber } from '../../engines/chromium/page/evaluate.ts';
+import { boundedInteger, evaluate } from '../../engines/chromium/page/evaluate.ts';
 import type { Session } from '../../engines/chromium/page/session.ts';
 
 /** Minimum number of rows of a table that is split, and number of rows of each part. */
@@ -175,7 +175,7 @@ const COUNT = "() => document.getElementsByTagName('tr').length";
  * sufficient for the structure of a tagged PDF.
  */
 export async function splitHugeTables(session: Session): Promise<boolean> {
-  const rows = pageNumber(await evaluate(session, COUNT), { min: 0, max: 10_000_000 });
+  const rows = boundedInteger(await evaluate(session, COUNT), { min: 0, max: 10_000_000 });
   const canBeTagged = rows <= MAX_TAGGED;
   if (rows > HUGE) await evaluate(session, SPLIT, HUGE, PART, canBeTagged);
   return canBeTagged;

@@ -71,15 +71,19 @@ export function layoutOf(
 export function* checkMargins(options: PaperOptions): Generator<ConversionError> {
   const { width, height, top, bottom, left, right } = layoutOf(options, { header: false, footer: false });
   if (width - left - right < 5) {
-    yield noSpace('width', width, { '--margin-left': left, '--margin-right': right });
+    yield noSpaceError('width', width, { '--margin-left': left, '--margin-right': right });
   }
   if (height !== 'auto' && height - top - bottom < 5) {
-    yield noSpace('height', height, { '--margin-top': top, '--margin-bottom': bottom });
+    yield noSpaceError('height', height, { '--margin-top': top, '--margin-bottom': bottom });
   }
 }
 
 /** Returns the error for two margins, whose parameter is the larger one. */
-function noSpace(side: string, length: number, margins: Readonly<Record<string, number>>): ConversionError {
+function noSpaceError(
+  side: string,
+  length: number,
+  margins: Readonly<Record<string, number>>,
+): ConversionError {
   const rounded = (millimeters: number) => `${Math.round(10 * millimeters) / 10} mm`;
   const sorted = Object.entries(margins).sort(([, one], [, other]) => other - one);
   const texts = sorted.map(([name, margin]) => `'${name}' (${rounded(margin)})`);

@@ -64,7 +64,7 @@ const READ = `(isSingle) => {
 }`;
 
 /** Minimum length in millimeters of a paper side, and of the space between margins. Smaller values are ignored. */
-const SMALLEST = 5;
+const MIN_LENGTH = 5;
 
 /** Returns the layout with the page's own `@page` rules applied. */
 export async function applyPageRule(session: Session, layout: Layout): Promise<Layout> {
@@ -76,7 +76,7 @@ export async function applyPageRule(session: Session, layout: Layout): Promise<L
     const value = own[name] ?? -1;
     return layout.fixed[name] || !(value >= 0) ? layout[name] : value;
   };
-  const sized = !layout.fixed.size && Number(width) >= SMALLEST && Number(height) >= SMALLEST;
+  const sized = !layout.fixed.size && Number(width) >= MIN_LENGTH && Number(height) >= MIN_LENGTH;
   const ruled: Layout = {
     ...layout,
     ...(sized ? { width: width!, height: height! } : {}),
@@ -86,8 +86,8 @@ export async function applyPageRule(session: Session, layout: Layout): Promise<L
     left: side('left'),
   };
   const fits =
-    ruled.width - ruled.left - ruled.right >= SMALLEST &&
-    (ruled.height === 'auto' || ruled.height - ruled.top - ruled.bottom >= SMALLEST);
+    ruled.width - ruled.left - ruled.right >= MIN_LENGTH &&
+    (ruled.height === 'auto' || ruled.height - ruled.top - ruled.bottom >= MIN_LENGTH);
   return fits ? ruled : layout;
 }
 

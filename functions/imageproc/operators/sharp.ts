@@ -87,7 +87,7 @@ function crop(pixels: Pixels, value: string, { '-gravity': gravity }: Settings) 
   const size = regionSize(region, pixels);
   if (isSmart(gravity)) return cropSmart(pixels, size, gravity);
   const part = intersect(place(size, region, pixels, gravity), pixels);
-  if (!part) throw outside('-crop', pixels);
+  if (!part) throw outsideError('-crop', pixels);
   return extract(pixels, part);
 }
 
@@ -114,7 +114,7 @@ async function extent(pixels: Pixels, value: string, settings: Settings, checkSi
   const image = isSmart(gravity) ? await cropSmart(pixels, size, gravity) : pixels;
   const canvas = place(size, region, image, isSmart(gravity) ? 'Center' : gravity);
   const part = intersect(canvas, image);
-  if (!part) throw outside('-extent', pixels);
+  if (!part) throw outsideError('-extent', pixels);
   // As in ImageMagick, transparent parts show the background.
   const flat = await flatten(await extract(image, part), background);
   const [left, top] = [part.left - canvas.left, part.top - canvas.top];
@@ -134,7 +134,7 @@ async function border(pixels: Pixels, value: string, settings: Settings, checkSi
 function shave(pixels: Pixels, value: string) {
   const { x, y } = edgePixels(parseEdges(value), pixels);
   const [width, height] = [pixels.width - 2 * x, pixels.height - 2 * y];
-  if (width < 1 || height < 1) throw outside('-shave', pixels);
+  if (width < 1 || height < 1) throw outsideError('-shave', pixels);
   return extract(pixels, { left: x, top: y, width, height });
 }
 
@@ -182,7 +182,7 @@ function rgba([red, green, blue, alpha]: Color) {
   return { r: red * 255, g: green * 255, b: blue * 255, alpha };
 }
 
-function outside(name: string, { width, height }: Size): ConversionError {
+function outsideError(name: string, { width, height }: Size): ConversionError {
   const rule = name === '-shave' ? 'must leave part of the image' : 'must overlap the image';
   return new ConversionError(
     'BAD_PARAMETER',

@@ -9,7 +9,7 @@ import type { Depth } from '../pixels.ts';
 import { densityOf } from './density.ts';
 import { detectImage, type ForeignKind, type ImageKind } from './detect.ts';
 import { Foreign, isForeign } from './foreign.ts';
-import { checkSourcePixels, damaged, missingFrame } from './limits.ts';
+import { checkSourcePixels, damaged, missingFrameError } from './limits.ts';
 import { isUnusualPng } from './png-chunks.ts';
 import { checkFilters, expandEntities, gunzipSource, lengthsInPixels } from './svg.ts';
 import { withoutImageId } from './targa.ts';
@@ -76,7 +76,7 @@ export async function openSource(request: SourceRequest): Promise<Source> {
   if (isForeign(kind)) throw new Foreign(kind, input, frame, { path: repair(kind, input, request.path) });
   const source = await sharpSource(kind, prepare(kind, input), request).catch(orForeign(kind, input, frame));
   if (frame < source.frames) return source;
-  throw missingFrame(frame, source.frames);
+  throw missingFrameError(frame, source.frames);
 }
 
 /** Repairs bytes that ImageMagick reads incorrectly, if they are of that sort. */

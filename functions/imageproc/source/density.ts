@@ -1,7 +1,7 @@
-import { type Directory, TiffReader } from '../../engines/image/tiff/directory.ts';
 import type { Resolution } from '../options/resolution.ts';
 import type { ImageKind } from './detect.ts';
 import { pngHeaderChunks } from './png-chunks.ts';
+import { type Directory, TiffReader } from './tiff-reader.ts';
 
 /** Returns the resolution stored in a file, in pixels per inch. sharp reports only the horizontal one. */
 export function densityOf(kind: ImageKind, bytes: Buffer, page: number): Resolution | undefined {

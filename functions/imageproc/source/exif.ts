@@ -1,4 +1,4 @@
-import { TiffReader } from '../../engines/image/tiff/directory.ts';
+import { TiffReader } from './tiff-reader.ts';
 
 const ORIENTATION = 0x0112;
 

@@ -1,5 +1,5 @@
-import { TiffReader } from '../../engines/image/tiff/directory.ts';
 import type { ForeignKind, ImageKind } from './detect.ts';
+import { TiffReader } from './tiff-reader.ts';
 
 /** How ImageMagick decodes a source that sharp cannot read, or reads incorrectly. */
 export interface Decoding {

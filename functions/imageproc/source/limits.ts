@@ -14,7 +14,7 @@ export function damaged(cause: unknown): never {
 }
 
 /** Returns the error for a frame number past the `count` frames of a source. */
-export function missingFrame(frame: number, count: number): ConversionError {
+export function missingFrameError(frame: number, count: number): ConversionError {
   const message =
     count === 1
       ? `Parameter '-frame' is ${frame}, but the source has only frame 0.`

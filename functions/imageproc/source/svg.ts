@@ -49,20 +49,20 @@ export function expandEntities(svg: Buffer): Buffer {
   const close = /\]\s*>/y;
   close.lastIndex = end;
   if (!close.test(text)) {
-    throw unsupported('declares nested or external entities');
+    throw unsupportedError('declares nested or external entities');
   }
   const drawing = text.slice(close.lastIndex);
   let bytes = drawing.length;
   const expanded = drawing.replace(/&([\w:.-]+);/g, (whole, name: string) => {
     const value = entities.get(name) ?? whole;
     bytes += value.length - whole.length;
-    if (bytes > MAX_BYTES) throw unsupported(`expands to more than ${megabytes(MAX_BYTES)}`);
+    if (bytes > MAX_BYTES) throw unsupportedError(`expands to more than ${megabytes(MAX_BYTES)}`);
     return value;
   });
   return Buffer.from(text.slice(0, head.index) + expanded, 'latin1');
 }
 
-function unsupported(what: string): ConversionError {
+function unsupportedError(what: string): ConversionError {
   return new ConversionError('UNSUPPORTED_SOURCE', `The source is an SVG that ${what}.`);
 }
 

@@ -1,4 +1,4 @@
-import { type Directory, TiffReader } from '../../engines/image/tiff/directory.ts';
+import { type Directory, TiffReader } from './tiff-reader.ts';
 
 /**
  * Returns a function that makes one page of a TIFF, counted from 0, the only page of the file. libvips reads the

@@ -1,5 +1,5 @@
-import { type Directory, TiffReader } from '../../engines/image/tiff/directory.ts';
 import { ConversionError } from '../../shared/errors.ts';
+import { type Directory, TiffReader } from './tiff-reader.ts';
 
 const TAGS = {
   bitsPerSample: 258,

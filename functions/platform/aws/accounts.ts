@@ -1,4 +1,4 @@
-import type { Account, AccountTable } from '../accounts/accounts.ts';
+import type { Account, AccountTable } from '../accounts.ts';
 import { withoutAbsent } from '../keys/keys.ts';
 import { assign, type Item, openTable, type TableLocation } from './table.ts';
 

@@ -1,4 +1,4 @@
-import { AUDIT_PAGE, type AuditEntry, type AuditLog } from '../audit/audit.ts';
+import { AUDIT_PAGE, type AuditEntry, type AuditLog } from '../audit.ts';
 import { type Item, openTable, type TableLocation } from './table.ts';
 
 /** ID of the item that counts the entries. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { InvokeCommand, type InvokeCommandOutput, type LambdaClient } from '@aws-sdk/client-lambda';
-import { ConversionError, engineCrashed } from '../../shared/errors.ts';
+import { ConversionError, engineCrashError } from '../../shared/errors.ts';
 import { abortError, timeoutError } from '../../shared/timeout.ts';
 import { DEMO_ACCOUNT, isDemoAccount } from '../demo-account.ts';
 import type { Invocation, Invoke } from '../invoke/invoke.ts';
@@ -21,9 +21,12 @@ const BUSY = new Set([
  * not all give up at the same time.
  */
 const RETRY_TIME = { min: 2000, max: 3000 };
-/** Maximum milliseconds before the first retry, and before any retry. The maximum doubles with each retry. */
+/**
+ * Maximum delay before the first retry, and upper bound of all delays, in milliseconds. The maximum doubles with each
+ * retry.
+ */
 const FIRST_WAIT = 100;
-const LONGEST_WAIT = 400;
+const MAX_WAIT = 400;
 /**
  * Node.js errors for a connection that the other side has closed. The SDK renames them to `TimeoutError` but keeps
  * the code.
@@ -72,7 +75,7 @@ async function sendWithRetry(
   signal: AbortSignal,
 ): Promise<InvokeCommandOutput> {
   const deadline = Date.now() + RETRY_TIME.min + Math.random() * (RETRY_TIME.max - RETRY_TIME.min);
-  for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+  for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, MAX_WAIT)) {
     const sent = Date.now();
     try {
       return await client.send(command, { abortSignal: signal });
@@ -134,7 +137,7 @@ function functionError(payload: unknown): ConversionError {
   const type = (payload as { errorType?: unknown } | undefined)?.errorType;
   if (type === 'Sandbox.Timedout') return timeoutError(cause);
   if (type === 'Runtime.ExitError' || type === 'Runtime.OutOfMemory') {
-    return engineCrashed(cause);
+    return engineCrashError(cause);
   }
   return ConversionError.from(cause);
 }

@@ -1,4 +1,4 @@
-import type { Records } from '../records/records.ts';
+import type { Records } from '../records.ts';
 import { type Item, openTable, type TableLocation } from './table.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { create as createDisposition } from 'content-disposition';
-import { resultTooLarge } from '../../shared/errors.ts';
+import { resultTooLargeError } from '../../shared/errors.ts';
 import { dispositionOf } from '../../shared/formats.ts';
 import type { Grant, Put } from '../storage.ts';
 import { postForm, retryUpload } from './post-form.ts';
@@ -40,7 +40,7 @@ export const createS3Put =
 function storageError({ status, text }: { status: number; text: string }, maxBytes: number): Error {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
   if (code === 'EntityTooLarge') {
-    return resultTooLarge(maxBytes);
+    return resultTooLargeError(maxBytes);
   }
   return new Error(`The storage rejected a result: ${status} ${code ?? 'without a code'}.`);
 }

@@ -6,7 +6,7 @@ import {
   type S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
-import { ConversionError, sourceTooLarge } from '../../shared/errors.ts';
+import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
 import { UPLOAD_LIFETIME, type Uploads } from '../uploads.ts';
 
 /** The media type of all uploads, so that no browser displays one as a page. */
@@ -24,7 +24,7 @@ export function createS3Uploads({ client, bucket }: { client: S3Client; bucket: 
       let bytes = 0;
       for await (const chunk of content as AsyncIterable<Buffer>) {
         bytes += chunk.length;
-        if (bytes > maxBytes) throw sourceTooLarge(maxBytes);
+        if (bytes > maxBytes) throw sourceTooLargeError(maxBytes);
         chunks.push(chunk);
       }
       if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');

@@ -1,4 +1,4 @@
-import type { Account, AccountTable } from '../accounts/accounts.ts';
+import type { Account, AccountTable } from '../accounts.ts';
 import { withoutAbsent } from '../keys/keys.ts';
 import type { Database } from './database.ts';
 

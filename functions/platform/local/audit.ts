@@ -1,4 +1,4 @@
-import { AUDIT_PAGE, type AuditEntry, type AuditLog } from '../audit/audit.ts';
+import { AUDIT_PAGE, type AuditEntry, type AuditLog } from '../audit.ts';
 import type { Database } from './database.ts';
 
 /** Keeps the audit log in SQLite. Triggers reject changes and deletions of entries. */

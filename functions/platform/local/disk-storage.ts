@@ -4,12 +4,18 @@ import { copyFile, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ConversionError, resultTooLarge, sourceTooLarge } from '../../shared/errors.ts';
+import { ConversionError, resultTooLargeError, sourceTooLargeError } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import { DEMO_PREFIX, type Grant, type GrantRequest, type Put, type Storage } from '../storage.ts';
-import { invalidForm, UPLOAD_LIFETIME, UPLOAD_PREFIX, type Uploads, type UploadTarget } from '../uploads.ts';
+import {
+  invalidFormError,
+  UPLOAD_LIFETIME,
+  UPLOAD_PREFIX,
+  type Uploads,
+  type UploadTarget,
+} from '../uploads.ts';
 import { DiskQuota } from './disk-quota.ts';
-import { diskFull, type FreeSpace } from './free-space.ts';
+import { diskFullError, type FreeSpace } from './free-space.ts';
 
 interface DiskGrant extends Grant, Omit<GrantRequest, 'lifetime'> {
   /** Time on this process's monotonic clock, so that conversions survive changes of the system clock. */
@@ -112,7 +118,7 @@ export function createDiskStorage({
           quota.check(account, 1);
           mkdirSync(directory, { recursive: true, mode: 0o700 });
           const place = filePathFor(objectKey);
-          if (existsSync(place)) throw usedForm();
+          if (existsSync(place)) throw usedFormError();
           const part = place + PART;
           // Another upload with the same form may be writing it.
           let isOwn = false;
@@ -123,8 +129,8 @@ export function createDiskStorage({
               const intervals = Math.floor(bytes / SPACE_INTERVAL);
               bytes += chunk.length;
               const isDue = Math.floor(bytes / SPACE_INTERVAL) > intervals;
-              if (isDue && space?.isLow) done(diskFull());
-              else done(bytes > maxBytes ? sourceTooLarge(maxBytes) : null, chunk);
+              if (isDue && space?.isLow) done(diskFullError());
+              else done(bytes > maxBytes ? sourceTooLargeError(maxBytes) : null, chunk);
             },
           });
           const file = createWriteStream(part, { flags: 'wx', mode: 0o600 }).once('open', () => {
@@ -140,7 +146,7 @@ export function createDiskStorage({
           } catch (thrown) {
             if (isCounted) quota.remove(account, basename(place), bytes);
             if (isOwn) await rm(part, { force: true });
-            throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedForm() : thrown;
+            throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedFormError() : thrown;
           }
         },
         signal,
@@ -179,7 +185,7 @@ export function createDiskStorage({
         const isValid = same(fields.get('signature'), sign('form', policy));
         const target = isValid && (JSON.parse(Buffer.from(policy, 'base64url').toString()) as FormPolicy);
         if (target && target.expires > Date.now()) return target;
-        throw invalidForm();
+        throw invalidFormError();
       },
     }),
 
@@ -210,7 +216,7 @@ export function createDiskStorage({
         );
       }
       if (file.bytes > maxBytes) {
-        throw resultTooLarge(maxBytes);
+        throw resultTooLargeError(maxBytes);
       }
       if (/[/\\\0]|^\.\.?$/.test(file.name)) {
         throw new Error('The storage rejected a result: its name is not below its prefix.');
@@ -270,7 +276,7 @@ async function isFile(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined))?.isFile() === true;
 }
 
-function usedForm(): ConversionError {
+function usedFormError(): ConversionError {
   return new ConversionError('BAD_PARAMETER', 'The form of this upload has been used already.');
 }
 

@@ -40,7 +40,7 @@ export class FreeSpace {
 
   /** Throws `OVERLOADED` if there is not enough space for another conversion. */
   check(): void {
-    if (this.isLow) throw diskFull();
+    if (this.isLow) throw diskFullError();
   }
 
   /** Returns the free bytes, by the kind of the directories' content. */
@@ -60,7 +60,7 @@ export function diskSize(directory: string): number {
   return spaceOf(directory).size;
 }
 
-export function diskFull(): ConversionError {
+export function diskFullError(): ConversionError {
   const message = `The service has too little free disk space. Retry in ${RETRY_TIME} seconds.`;
   return new ConversionError('OVERLOADED', message, { retryAfter: RETRY_TIME });
 }

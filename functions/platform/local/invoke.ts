@@ -30,9 +30,9 @@ export function limitInvocations(invoke: Invoke, max: number): Invoke {
   return async (invocation, signal) => {
     const { account } = invocation;
     const own = running.get(account) ?? 0;
-    if (sum >= max) throw overloaded('The service is at capacity. Retry in 5 seconds.');
+    if (sum >= max) throw overloadedError('The service is at capacity. Retry in 5 seconds.');
     if (own >= share)
-      throw overloaded(
+      throw overloadedError(
         `This account already has ${own} of ${share} conversions in progress. Retry in 5 seconds.`,
       );
     sum += 1;
@@ -48,6 +48,6 @@ export function limitInvocations(invoke: Invoke, max: number): Invoke {
   };
 }
 
-function overloaded(message: string): ConversionError {
+function overloadedError(message: string): ConversionError {
   return new ConversionError('OVERLOADED', message, { retryAfter: 5 });
 }

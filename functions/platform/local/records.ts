@@ -1,4 +1,4 @@
-import type { Records } from '../records/records.ts';
+import type { Records } from '../records.ts';
 import type { Database } from './database.ts';
 
 /** Keeps records in SQLite. Adding one deletes all expired ones. */

@@ -10,7 +10,7 @@ import type { Parameter } from '../../shared/options/option.ts';
 import { defaultsOf } from '../../shared/options/read-options.ts';
 import type { DemoSettings } from '../../shared/settings/accounts.ts';
 import type { ConversionLimits, Tool } from '../../shared/tool.ts';
-import { type CallDetails, failureOf, type Progress, type Trace } from '../call.ts';
+import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
 import { invokeTool } from '../invoke.ts';
 import { type ConversionRequest, type QueryOrigin, readRequest } from '../request.ts';
 import { takeTurn } from '../turn.ts';
@@ -62,7 +62,7 @@ const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
 export async function convertDemo(
   { http, trace, signal }: DemoCall,
   dependencies: DemoDependencies,
-): Promise<{ readonly url?: string | undefined; readonly facts: CallDetails }> {
+): Promise<{ readonly url?: string | undefined; readonly facts: CallFacts }> {
   const { demo, tools, limiter, limits, storage, log, keyless } = dependencies;
   if (!demo) return { facts: { code: 'INVALID_KEY' } };
   if (keyless?.admits(http.ip) === false) return { facts: { code: 'RATE_LIMITED', isDemo: true } };

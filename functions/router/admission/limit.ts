@@ -48,7 +48,7 @@ export async function admit(
     expires,
   });
   if (!admission.admitted) {
-    const error = refusal(admission.exceeded, limits);
+    const error = limitError(admission.exceeded, limits);
     return { admitted: false, error, headers: limitHeaders(limits, admission.used) };
   }
 
@@ -73,7 +73,7 @@ export async function admit(
   };
 }
 
-function refusal(exceeded: Exceeded, limits: RateLimits, now = Date.now()): ConversionError {
+function limitError(exceeded: Exceeded, limits: RateLimits, now = Date.now()): ConversionError {
   const seconds = retryAfter(exceeded, now);
   const wait = { retryAfter: seconds };
   switch (exceeded) {

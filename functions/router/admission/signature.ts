@@ -63,11 +63,11 @@ export async function verifyLink(
   const hasForm =
     /^key_[0-9A-Z]{10}$/.test(id) && /^\d{1,11}$/.test(expires) && /^[0-9a-f]{64}$/.test(signature);
   const signer = hasForm ? await keys.findSigner(id) : undefined;
-  if (!signer) throw invalid();
+  if (!signer) throw invalidLinkError();
   const signed = canonicalQuery(query.filter(({ name }) => name !== SIGNATURE));
   const isValid = timingSafeEqual(Buffer.from(hmac(signer.secret, signed)), Buffer.from(signature));
   const isUnchanged = rawQuery === undefined || rawQuery === `${signed}&${SIGNATURE}=${signature}`;
-  if (!isValid || !isUnchanged) throw invalid();
+  if (!isValid || !isUnchanged) throw invalidLinkError();
   if (1000 * Number(expires) > now) return signer.record;
   throw new ConversionError('INVALID_LINK', 'This signed link has expired.');
 }
@@ -78,7 +78,7 @@ export function linkExpiry(query: readonly Parameter[]): number | undefined {
   return expires && Number(expires.value);
 }
 
-function invalid(): ConversionError {
+function invalidLinkError(): ConversionError {
   const message = 'The signature of this link does not match its query, or its key is not valid.';
   return new ConversionError('INVALID_LINK', message);
 }

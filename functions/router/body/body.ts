@@ -39,8 +39,8 @@ export interface Body {
 const FIELDS_TIMEOUT = 15_000;
 /** Limits how many bodies are parsed at once, because 64 KiB of part headers block the main thread for up to 4 ms. */
 const openings = {
-  withKey: createFairQueue({ total: 64, perAccount: 4, maxWaiting: 250, tooMany: tooManyBodies }),
-  withoutKey: createFairQueue({ total: 32, perAccount: 4, maxWaiting: 60, tooMany: tooManyBodies }),
+  withKey: createFairQueue({ total: 64, perAccount: 4, maxWaiting: 250, tooMany: tooManyBodiesError }),
+  withoutKey: createFairQueue({ total: 32, perAccount: 4, maxWaiting: 60, tooMany: tooManyBodiesError }),
 };
 
 /** The caller that limits are counted for. */
@@ -56,7 +56,7 @@ export interface BodyCaller {
  */
 export function openBody(request: BodyRequest, caller: BodyCaller, signal: AbortSignal): Promise<Body> {
   const queue = caller.hasKey ? openings.withKey : openings.withoutKey;
-  const late = () =>
+  const timeoutError = () =>
     new ConversionError(
       'SOURCE_TIMEOUT',
       `Timed out after ${FIELDS_TIMEOUT / 1000} s waiting for the parameters in the body.`,
@@ -65,11 +65,11 @@ export function openBody(request: BodyRequest, caller: BodyCaller, signal: Abort
     FIELDS_TIMEOUT,
     signal,
     (stop) => queue.run(caller.name, () => open(request, caller, { signal, stop }), stop),
-    late,
+    timeoutError,
   );
 }
 
-function tooManyBodies(): ConversionError {
+function tooManyBodiesError(): ConversionError {
   const message = 'Too many concurrent uploads. Send fewer at once.';
   return new ConversionError('RATE_LIMITED', message, { retryAfter: 1 });
 }

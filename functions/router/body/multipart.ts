@@ -52,7 +52,7 @@ export async function* readMultipart(body: Readable, contentType: string, caller
   });
   slices.on('data', (slice: Buffer) => {
     parsed += slice.length;
-    if (overhead() > MAX_OVERHEAD + MAX_FIELD_BYTES - bytes) fail(tooMany());
+    if (overhead() > MAX_OVERHEAD + MAX_FIELD_BYTES - bytes) fail(tooManyPartsError());
   });
   const fail = (error: Error) => {
     failure ??= error;
@@ -62,13 +62,13 @@ export async function* readMultipart(body: Readable, contentType: string, caller
   };
   parser.on('field', (name, value, _, isTruncated) => {
     bytes += Buffer.byteLength(name ?? '') + Buffer.byteLength(value);
-    if (bytes > MAX_FIELD_BYTES || isTruncated) return fail(tooMany());
+    if (bytes > MAX_FIELD_BYTES || isTruncated) return fail(tooManyPartsError());
     parts.push({ name: name ?? '', value });
     next.resolve();
   });
   parser.on('file', (name, content, fileName, _, type) => {
     // The parser reports a truncated body here. Without a listener, the error would end this process.
-    content.on('error', (cause) => fail(damaged(cause)));
+    content.on('error', (cause) => fail(damagedBodyError(cause)));
     inFiles += parsing?.bytesRead ?? 0;
     parsing = content;
     // The reader gets the error of `fail`, which may also be an error of the body.
@@ -77,8 +77,9 @@ export async function* readMultipart(body: Readable, contentType: string, caller
     parts.push({ name: name ?? '', fileName: fileName ?? '', contentType: type, content: current });
     next.resolve();
   });
-  for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit']) parser.on(limit, () => fail(tooMany()));
-  parser.once('error', (cause: Error) => fail(damaged(cause)));
+  for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'])
+    parser.on(limit, () => fail(tooManyPartsError()));
+  parser.once('error', (cause: Error) => fail(damagedBodyError(cause)));
   parser.once('finish', () => {
     isFinished = true;
     next.resolve();
@@ -146,11 +147,11 @@ function createParser(contentType: string): BusboyInstance {
     const headers = { 'content-type': contentType };
     return new Busboy({ headers, preservePath: true, fileHwm: READ_AHEAD, limits });
   } catch (cause) {
-    throw damaged(cause);
+    throw damagedBodyError(cause);
   }
 }
 
-function damaged(cause?: unknown): ConversionError {
+function damagedBodyError(cause?: unknown): ConversionError {
   return new ConversionError(
     'CORRUPT_SOURCE',
     'The multipart body of the request is incomplete or damaged.',
@@ -158,7 +159,7 @@ function damaged(cause?: unknown): ConversionError {
   );
 }
 
-function tooMany(): ConversionError {
+function tooManyPartsError(): ConversionError {
   return new ConversionError(
     'BAD_PARAMETER',
     `A multipart body may have at most ${MAX_PARAMETERS} fields of ${megabytes(MAX_FIELD_BYTES)} in total, ${MAX_FILES} files, and ${MAX_OVERHEAD / 1024} KiB of headers.`,

@@ -24,23 +24,24 @@ export function paceUpload(body: Readable, times: UploadTimeouts = UPLOAD_TIMES)
       chunks += 1;
       bytes += chunk.length;
       idle.refresh();
-      if (areTinyChunks(chunks, bytes)) return done(corrupt('it was sent in too many tiny chunks'));
+      if (areTinyChunks(chunks, bytes))
+        return done(corruptUploadError('it was sent in too many tiny chunks'));
       if (chunks % CHUNKS_PER_TURN === 0) setImmediate(done, null, chunk);
       else done(null, chunk);
     },
   });
-  const late = (time: number) => {
+  const expire = (time: number) => {
     const message = `Timed out after ${time / 1000} s waiting for the body of the request.`;
     paced.destroy(new ConversionError('SOURCE_TIMEOUT', message));
   };
   const idle = setTimeout(() => {
     // The caller has sent more than was read, so it is not the slow side.
     if (paced.readableLength > 0) idle.refresh();
-    else late(times.idle);
+    else expire(times.idle);
   }, times.idle);
-  const whole = setTimeout(() => late(times.whole), times.whole);
+  const whole = setTimeout(() => expire(times.whole), times.whole);
   const cut = () => {
-    if (!body.readableEnded) paced.destroy(corrupt('the connection was closed'));
+    if (!body.readableEnded) paced.destroy(corruptUploadError('the connection was closed'));
   };
   body.once('error', cut).once('close', cut);
   paced.once('close', () => {
@@ -53,6 +54,6 @@ export function paceUpload(body: Readable, times: UploadTimeouts = UPLOAD_TIMES)
   return body.pipe(paced);
 }
 
-function corrupt(reason: string): ConversionError {
+function corruptUploadError(reason: string): ConversionError {
   return new ConversionError('CORRUPT_SOURCE', `The body of the request is incomplete: ${reason}.`);
 }

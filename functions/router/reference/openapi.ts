@@ -72,11 +72,11 @@ const replies = new WeakMap<readonly Tool[], { readonly canUpload: boolean; read
  * Replies with the description of the service. It is generated once for the tools of a deployment, because that takes
  * 5 ms, and callers without a key could keep the process busy with it.
  */
-export function describeApi(...given: Parameters<typeof openApi>): HttpReply {
-  const [tools, { canUpload }] = given;
-  const known = replies.get(tools);
-  if (known?.canUpload === canUpload) return known.reply;
-  const reply = jsonReply(200, openApi(...given));
+export function describeApi(...args: Parameters<typeof openApi>): HttpReply {
+  const [tools, { canUpload }] = args;
+  const cached = replies.get(tools);
+  if (cached?.canUpload === canUpload) return cached.reply;
+  const reply = jsonReply(200, openApi(...args));
   replies.set(tools, { canUpload, reply });
   return reply;
 }

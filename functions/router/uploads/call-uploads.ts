@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Storage } from '../../platform/storage.ts';
-import { createUploadId, type Uploads, uploadGone, uploadKeyOf } from '../../platform/uploads.ts';
-import { ConversionError, sourceTooLarge } from '../../shared/errors.ts';
+import { createUploadId, type Uploads, uploadGoneError, uploadKeyOf } from '../../platform/uploads.ts';
+import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { quote } from '../../shared/quote.ts';
 import { readDataUrl } from '../../shared/source/data-url.ts';
@@ -80,7 +80,7 @@ export class CallUploads {
     const objectKey = uploadKeyOf(this.#account, id);
     const isStored =
       this.#objectKeys.includes(objectKey) || (await this.#dependencies.uploads?.exists(objectKey));
-    if (!isStored) throw uploadGone();
+    if (!isStored) throw uploadGoneError();
     const page = {
       path: id.slice(id.indexOf('/') + 1),
       url: await this.#dependencies.storage.url(objectKey),
@@ -122,12 +122,12 @@ export class CallUploads {
     if (!uploads) throw new Error('A file was received by a service without uploads.');
     const id = createUploadId(name);
     const objectKey = uploadKeyOf(this.#account, id);
-    if (this.#bytesLeft <= 0) throw sourceTooLarge(limits.sourceBytes);
+    if (this.#bytesLeft <= 0) throw sourceTooLargeError(limits.sourceBytes);
     const upload = { objectKey, account: this.#account, maxBytes: this.#bytesLeft, content };
     const bytes = await uploads.receive(upload, this.#signal).catch((thrown: unknown) => {
       // The storage only knows how much of the limit earlier files have left.
       const isTooLarge = thrown instanceof ConversionError && thrown.code === 'SOURCE_TOO_LARGE';
-      throw isTooLarge ? sourceTooLarge(limits.sourceBytes) : thrown;
+      throw isTooLarge ? sourceTooLargeError(limits.sourceBytes) : thrown;
     });
     this.#objectKeys.push(objectKey);
     this.#bytesLeft -= bytes;

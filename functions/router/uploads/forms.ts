@@ -1,14 +1,14 @@
 import type { KeyRecord } from '../../platform/keys/keys.ts';
 import {
   createUploadId,
-  invalidForm,
+  invalidFormError,
   UPLOAD_LIFETIME,
   type Uploads,
   uploadKeyOf,
 } from '../../platform/uploads.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
-import { repeated } from '../../shared/options/read-options.ts';
+import { repeatedError } from '../../shared/options/read-options.ts';
 import { quote } from '../../shared/quote.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
@@ -41,7 +41,7 @@ export async function issueForm(
     throw new ConversionError('UNKNOWN_PARAMETER', message, { parameter: unknown.name });
   }
   const names = query.filter(({ name }) => name === 'name');
-  if (names.length > 1) throw repeated(names);
+  if (names.length > 1) throw repeatedError(names);
   if (body && (await hasFile(body))) {
     throw new ConversionError(
       'BAD_PARAMETER',
@@ -71,7 +71,7 @@ export async function receiveForm(
   signal: AbortSignal,
 ): Promise<HttpReply> {
   const target = uploads?.readForm?.(new Map(parameters.map(({ name, value }) => [name, value])));
-  if (target && (await isDisabled?.(target.account))) throw invalidForm();
+  if (target && (await isDisabled?.(target.account))) throw invalidFormError();
   for await (const part of rest) {
     if (!target || !isFile(part) || part.name !== 'file') break;
     await uploads!.receive({ ...target, content: part.content }, signal);

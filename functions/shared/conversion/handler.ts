@@ -8,7 +8,7 @@ import type { Download, Engine, OptionsOf, Sources, Tool } from '../tool.ts';
 import { type AfterReply, beforeReply } from './after-reply.ts';
 import { ConversionDirectories } from './directories.ts';
 import { type ConversionObserver, Measurement } from './measure.ts';
-import { deliver } from './store.ts';
+import { storeOutputs } from './store.ts';
 
 interface Dependencies {
   readonly download: Download;
@@ -79,7 +79,7 @@ export function createHandler<T extends Tool>(
       return put(target, file, stop);
     };
     const objectKeys = await measurement.time('store', () =>
-      deliver({ outputs, outputName, format, directory, limits, grant, put: recorded, signal }),
+      storeOutputs({ outputs, outputName, format, directory, limits, grant, put: recorded, signal }),
     );
     return {
       ok: true,

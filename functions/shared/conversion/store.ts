@@ -14,7 +14,7 @@ import type { PassThrough } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import type { Grant, Put } from '../../platform/storage.ts';
-import { ConversionError, resultTooLarge } from '../errors.ts';
+import { ConversionError, resultTooLargeError } from '../errors.ts';
 import { FORMATS, type Format } from '../formats.ts';
 import { type OutputName, pageName } from '../output-name.ts';
 import type { ConversionLimits, Output } from '../tool.ts';
@@ -25,7 +25,7 @@ import type { ConversionLimits, Output } from '../tool.ts';
  */
 const LARGE = 4_000_000;
 
-interface Delivery {
+interface StoreRequest {
   readonly outputs: Iterable<Output> | AsyncIterable<Output>;
   readonly outputName: OutputName;
   readonly format: Format;
@@ -41,13 +41,13 @@ interface Delivery {
  * @throws ConversionError `CONVERSION_FAILED` if an output is missing or does not start with the signature of its format,
  * `RESULT_TOO_LARGE` if a limit is exceeded.
  */
-export async function deliver(delivery: Delivery): Promise<string[]> {
-  if (delivery.outputName.kind === 'archive') return [await deliverArchive(delivery, delivery.outputName)];
+export async function storeOutputs(request: StoreRequest): Promise<string[]> {
+  if (request.outputName.kind === 'archive') return [await storeArchive(request, request.outputName)];
 
-  const { outputName, format, grant, put, signal } = delivery;
+  const { outputName, format, grant, put, signal } = request;
   const { contentType } = FORMATS[format];
   const objectKeys: string[] = [];
-  for await (const { path, bytes, page } of checked(delivery)) {
+  for await (const { path, bytes, page } of checked(request)) {
     const name = outputName.kind === 'one' ? outputName.name : pageName(outputName.pattern, page);
     const file = { path, name, contentType, bytes, ...(outputName.kind === 'numbered' && { page }) };
     objectKeys.push(await put(grant, file, signal));
@@ -55,11 +55,11 @@ export async function deliver(delivery: Delivery): Promise<string[]> {
   return objectKeys;
 }
 
-async function deliverArchive(
-  delivery: Delivery,
+async function storeArchive(
+  request: StoreRequest,
   { name, pattern }: { name: string; pattern: string },
 ): Promise<string> {
-  const { directory, grant, put, signal } = delivery;
+  const { directory, grant, put, signal } = request;
   const path = join(directory, 'archive.zip');
   const archive = new ZipFile();
   const stream = archive.outputStream as PassThrough;
@@ -68,7 +68,7 @@ async function deliverArchive(
   // Awaited at the end, but may fail earlier, while the next page is being converted.
   written.catch(() => {});
   try {
-    for await (const output of checked(delivery)) {
+    for await (const output of checked(request)) {
       const entry = pageName(pattern, output.page);
       // The size and checksum of an uncompressed entry must precede its data, because some readers require that. yazl
       // computes them synchronously, which takes too long for a large page.
@@ -90,13 +90,13 @@ async function deliverArchive(
 }
 
 /** Yields the outputs with their sizes and page numbers, and throws at the first invalid output. */
-async function* checked({ outputs, format, directory, limits }: Delivery) {
+async function* checked({ outputs, format, directory, limits }: StoreRequest) {
   let total = 0;
   let count = 0;
   for await (const { path, page } of outputs) {
     count += 1;
     // A compromised engine could name any file.
-    if (dirname(path) !== directory) throw noOutput();
+    if (dirname(path) !== directory) throw noOutputError();
     const bytes = checkSignature(path, format);
     total += bytes;
     if (count > limits.files) {
@@ -106,11 +106,11 @@ async function* checked({ outputs, format, directory, limits }: Delivery) {
       );
     }
     if (total > limits.resultBytes) {
-      throw resultTooLarge(limits.resultBytes);
+      throw resultTooLargeError(limits.resultBytes);
     }
     yield { path, bytes, page: page ?? count };
   }
-  if (count === 0) throw noOutput();
+  if (count === 0) throw noOutputError();
 }
 
 /** Checks that a file begins with the signature of its format, and returns its size. */
@@ -137,12 +137,12 @@ function readHead(path: string): { size: number; head: Buffer } {
     readSync(file, head);
     return { size: stats.size, head };
   } catch (cause) {
-    throw noOutput(cause);
+    throw noOutputError(cause);
   } finally {
     if (file !== undefined) closeSync(file);
   }
 }
 
-function noOutput(cause?: unknown): ConversionError {
+function noOutputError(cause?: unknown): ConversionError {
   return new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.', { cause });
 }

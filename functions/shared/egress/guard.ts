@@ -69,13 +69,13 @@ export function createEgress(rules: EgressRules = {}): Egress {
   const ownHosts = new Set((rules.ownHosts ?? []).map(bareHost));
 
   const lookUp = async (host: string, { account, signal = NEVER }: LookupFor): Promise<readonly string[]> => {
-    const late = () => blocked(new Error(`no DNS response within ${resolveTime} ms`));
+    const timeoutError = () => blockedError(new Error(`no DNS response within ${resolveTime} ms`));
     const resolveInTime = () =>
-      withTimeout(resolveTime, signal, (stop) => untilAborted(stop, resolve(host, stop)), late);
+      withTimeout(resolveTime, signal, (stop) => untilAborted(stop, resolve(host, stop)), timeoutError);
     try {
       return await lookups.run(account, resolveInTime, signal);
     } catch (cause) {
-      throw signal.aborted ? abortError(signal) : blocked(cause);
+      throw signal.aborted ? abortError(signal) : blockedError(cause);
     }
   };
 
@@ -84,16 +84,16 @@ export function createEgress(rules: EgressRules = {}): Egress {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
     const excepted = exceptions.has(`${url.hostname}:${port}`);
-    if (!excepted && !ports.has(port)) throw blockedPort(port, ports);
-    if (!excepted && ownHosts.has(bareHost(host))) throw blocked();
+    if (!excepted && !ports.has(port)) throw blockedPortError(port, ports);
+    if (!excepted && ownHosts.has(bareHost(host))) throw blockedError();
 
     const found = isIP(host) ? [host] : await lookUp(host, lookupFor);
     // Only these are dialled.
     const ipAddresses = [...new Set(found)].slice(0, MAX_IP_ADDRESSES);
-    if (ipAddresses.length === 0 || !ipAddresses.every((each) => isIP(each))) throw blocked();
+    if (ipAddresses.length === 0 || !ipAddresses.every((each) => isIP(each))) throw blockedError();
     const own = ownAddresses();
     const isAllowed = (each: string) => isPublic(each) && !own.has(String(ipBytes(each)));
-    if (!excepted && !ipAddresses.every(isAllowed)) throw blocked();
+    if (!excepted && !ipAddresses.every(isAllowed)) throw blockedError();
     return { url, host, port, ipAddresses, lookup: lookupOf(ipAddresses) };
   };
 
@@ -104,9 +104,9 @@ export function createEgress(rules: EgressRules = {}): Egress {
 }
 
 /** Parses a URL once, so that no later code can parse it differently. */
-function parseUrl(given: string | URL): URL {
-  const url = URL.parse(String(given));
-  const shown = quote(String(given));
+function parseUrl(input: string | URL): URL {
+  const url = URL.parse(String(input));
+  const shown = quote(String(input));
   if (!url) throw new ConversionError('BAD_ADDRESS', `The URL must be absolute, got ${shown}.`);
   if (!/^https?:$/.test(url.protocol) || !url.hostname) {
     throw new ConversionError('BAD_ADDRESS', `The URL must start with http:// or https://, got ${shown}.`);
@@ -118,12 +118,12 @@ function parseUrl(given: string | URL): URL {
  * Returns the error for a blocked URL. The message is the same for every reason, so that a caller cannot find out
  * which hosts exist in a private network.
  */
-function blocked(cause?: unknown): ConversionError {
+function blockedError(cause?: unknown): ConversionError {
   const message = 'The host of the URL was not found on the public internet.';
   return new ConversionError('BLOCKED_ADDRESS', message, { cause });
 }
 
-function blockedPort(port: number, ports: ReadonlySet<number>): ConversionError {
+function blockedPortError(port: number, ports: ReadonlySet<number>): ConversionError {
   const allowed = [...ports].join(', ');
   return new ConversionError(
     'BLOCKED_ADDRESS',

@@ -6,6 +6,9 @@ import { checkDataUrl } from '../source/data-url.ts';
 import type { Tool } from '../tool.ts';
 import { readUrl, URL_RULE } from './option.ts';
 
+/** Matches spellings that people use for local files. */
+const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-9]{2,5}$/i;
+
 /**
  * Reads the `infile` of a caller who can also send files. Returns a `data:` URL or `upload:ID` unchanged.
  * @throws ConversionError `BAD_ADDRESS`.
@@ -30,9 +33,6 @@ const UPLOAD_ID = /^[0-9a-f]{32}\/[\p{L}\p{N} ._-]{1,100}$/u;
 export function isUploadId(text: string): boolean {
   return UPLOAD_ID.test(text);
 }
-
-/** Matches spellings that people use for local files. */
-const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-9]{2,5}$/i;
 
 /**
  * Reads `infile` as a normalized URL.

@@ -107,7 +107,7 @@ export function category<const P extends Options>(name: string, options: P, scop
   return Object.fromEntries(entries) as P;
 }
 
-function invalid({ name, value }: Parameter, rule: string): ConversionError {
+function invalidValueError({ name, value }: Parameter, rule: string): ConversionError {
   const message = `Parameter '${name}' must be ${rule}, got ${quote(value)}.`;
   return new ConversionError('BAD_PARAMETER', message, { parameter: name });
 }
@@ -134,7 +134,7 @@ export function option<Value, Default extends Value | undefined = undefined>(
     schema: options.schema ?? { type: ['string', 'number'] },
     read: ([parameter]) => {
       const value = parse(parameter!.value, parameter!.name);
-      if (value === undefined) throw invalid(parameter!, rule);
+      if (value === undefined) throw invalidValueError(parameter!, rule);
       return value;
     },
   };

@@ -44,9 +44,14 @@ export function choosePages(
   const first = firstPage || 1;
   const last = Math.min(lastPage || pageCount, pageCount);
   if (first > pageCount) {
-    throw outside('-f', `Parameter '-f' is ${first}, but the document has ${pagesText(pageCount)}.`);
+    throw pageRangeError('-f', `Parameter '-f' is ${first}, but the document has ${pagesText(pageCount)}.`);
   }
   return integers(first, last);
+}
+
+/** Whether selected pages are all pages of a document in their order. */
+export function selectsAll(pages: readonly number[], pageCount: number): boolean {
+  return pages.length === pageCount && pages.every((page, index) => page === index + 1);
 }
 
 /** Returns the integers from `first` to `last`. */
@@ -61,13 +66,16 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
   ];
   if (first < 1 || first > pageCount) {
     const page = range.first < 0 ? `!${-range.first}` : range.first;
-    throw outside(
+    throw pageRangeError(
       listName,
       `Parameter '${listName}' contains page ${page}, but the document has ${pagesText(pageCount)}.`,
     );
   }
   if (last < first)
-    throw outside(listName, `Parameter '${listName}' contains a range that ends before page ${first}.`);
+    throw pageRangeError(
+      listName,
+      `Parameter '${listName}' contains a range that ends before page ${first}.`,
+    );
   return integers(first, Math.min(last, pageCount));
 }
 
@@ -76,6 +84,6 @@ export function pagesText(pages: number): string {
   return pages === 1 ? '1 page' : `${pages} pages`;
 }
 
-function outside(parameter: string, message: string): ConversionError {
+function pageRangeError(parameter: string, message: string): ConversionError {
   return new ConversionError('PAGE_RANGE', message, { parameter });
 }

@@ -28,7 +28,7 @@ export function readOptions(tool: Tool, parameters: readonly Parameter[], format
     if (known?.option.ignores?.(pair.value, format)) ignored.add(pair.name);
     else if (known) pairs.set(known.key, [...(pairs.get(known.key) ?? []), pair]);
     else if (!tool.ignored.includes(pair.name) && unknown.size < MAX_SHOWN && !unknown.has(pair.name)) {
-      issues.add(unknownOption(tool, pair.name, unknown.size < MAX_SUGGESTIONS ? names : []));
+      issues.add(unknownOptionError(tool, pair.name, unknown.size < MAX_SUGGESTIONS ? names : []));
       unknown.add(pair.name);
     }
   }
@@ -36,7 +36,7 @@ export function readOptions(tool: Tool, parameters: readonly Parameter[], format
   const entries = Object.entries(tool.options).map(([key, option]) => {
     const own = pairs.get(key);
     if (!own) return [key, option.default];
-    if (own.length > 1 && !option.repeatable) issues.add(repeated(own));
+    if (own.length > 1 && !option.repeatable) issues.add(repeatedError(own));
     return [key, issues.attempt(() => option.read(own), own[0]?.name) ?? option.default];
   });
   const options: Record<string, unknown> = Object.fromEntries(entries);
@@ -45,7 +45,7 @@ export function readOptions(tool: Tool, parameters: readonly Parameter[], format
     const reason = known && reasonWithoutEffect(known.option, tool, options, format);
     if (reason === undefined) {
       if (tool.ignored.includes(name)) ignored.add(name);
-    } else if (known?.option.protects) issues.add(unprotected(name, reason));
+    } else if (known?.option.protects) issues.add(unprotectedError(name, reason));
     else {
       ignored.add(name);
       // The engine never sees an option without an effect.
@@ -93,7 +93,7 @@ export function defaultsOf<P extends Options>(options: P): ValuesOf<P> {
 }
 
 /** Returns the error for a parameter that was given more than once, under any of its names. */
-export function repeated(pairs: readonly Parameter[]): ConversionError {
+export function repeatedError(pairs: readonly Parameter[]): ConversionError {
   const names = [...new Set(pairs.map(({ name }) => `'${name}'`))];
   const subject = names.length === 1 ? 'Parameter' : 'Parameters';
   return new ConversionError(
@@ -147,12 +147,12 @@ function isSet(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
 }
 
-function unprotected(name: string, reason: string): ConversionError {
+function unprotectedError(name: string, reason: string): ConversionError {
   const message = `Parameter ${quote(name)} has no effect ${reason}.`;
   return new ConversionError('BAD_PARAMETER', message, { parameter: name });
 }
 
-function unknownOption(tool: Tool, name: string, names: readonly string[]): ConversionError {
+function unknownOptionError(tool: Tool, name: string, names: readonly string[]): ConversionError {
   if (tool.refused.includes(name)) {
     const message = `Option ${quote(name)} is not allowed, because it would access files or the network, or run code.`;
     return new ConversionError('BAD_PARAMETER', message, { parameter: name });

@@ -6,9 +6,9 @@ export const MEGABYTES = { min: 1, max: 2000 } as const;
 
 /**
  * Reads the limits that an operator may set: MAX_SOURCE_MB, MAX_RESULT_MB, SETTLE_TIME and CONVERSION_TIME (in
- * seconds, at most `longest`).
+ * seconds, at most `maxSeconds`).
  */
-export function conversionLimitSettings({ longest }: { longest: number }): ConversionLimits {
+export function conversionLimitSettings({ maxSeconds }: { maxSeconds: number }): ConversionLimits {
   const megabytes = (name: string, bytes: number) => 1e6 * numberSetting(name, bytes / 1e6, MEGABYTES);
   return {
     ...CONVERSION_LIMITS,
@@ -17,6 +17,6 @@ export function conversionLimitSettings({ longest }: { longest: number }): Conve
     settleTime: 1000 * numberSetting('SETTLE_TIME', CONVERSION_LIMITS.settleTime / 1000, { min: 1, max: 60 }),
     conversionTime:
       1000 *
-      numberSetting('CONVERSION_TIME', CONVERSION_LIMITS.conversionTime / 1000, { min: 1, max: longest }),
+      numberSetting('CONVERSION_TIME', CONVERSION_LIMITS.conversionTime / 1000, { min: 1, max: maxSeconds }),
   };
 }

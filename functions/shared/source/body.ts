@@ -3,10 +3,16 @@ import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { ConversionError, sourceTooLarge } from '../errors.ts';
+import { ConversionError, sourceTooLargeError } from '../errors.ts';
 import { startArrivalTimer } from '../timeout.ts';
 import { areTinyChunks, pace } from './pace.ts';
-import { unreachable } from './request.ts';
+import { unreachableError } from './request.ts';
+
+/**
+ * Number of bytes to write synchronously. Further writes could block, because the kernel slows down a process that
+ * fills the page cache faster than the disk empties it.
+ */
+const QUICK_BYTES = 2 ** 20;
 
 /**
  * Writes the body of a response, as it was sent, to a file and returns its size in bytes.
@@ -31,8 +37,8 @@ export async function saveBody(
     write(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
       chunks += 1;
-      if (bytes > limit) return done(sourceTooLarge(limit));
-      if (areTinyChunks(chunks, bytes)) return done(tinyChunks());
+      if (bytes > limit) return done(sourceTooLargeError(limit));
+      if (areTinyChunks(chunks, bytes)) return done(tinyChunksError());
       if (bytes <= QUICK_BYTES) return done(attempt(() => writeAll(file!, chunk)));
       isWriting = true;
       // Runs before the next chunk, which may be written just as slowly.
@@ -45,7 +51,7 @@ export async function saveBody(
     },
   });
   try {
-    if (Number(response.headers['content-length']) > limit) throw sourceTooLarge(limit);
+    if (Number(response.headers['content-length']) > limit) throw sourceTooLargeError(limit);
     file = openSync(path, 'wx', 0o600);
     const saved = pipeline([response, pace(), sink], { signal });
     response.on('data', () => silent.restart());
@@ -60,16 +66,10 @@ export async function saveBody(
   }
 }
 
-function tinyChunks(): ConversionError {
+function tinyChunksError(): ConversionError {
   const message = 'The source server sent too many tiny chunks.';
   return new ConversionError('SOURCE_UNREACHABLE', message);
 }
-
-/**
- * Number of bytes to write synchronously. Further writes could block, because the kernel slows down a process that
- * fills the page cache faster than the disk empties it.
- */
-const QUICK_BYTES = 2 ** 20;
 
 const writeInBackground = promisify(write);
 
@@ -108,5 +108,7 @@ function attempt(work: () => void): Error | null {
 /** Returns the error of a failed download for the caller. Errors of the local disk stay private. */
 function downloadError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^(ENOSPC|EDQUOT|EROFS|EACCES|EEXIST|ENOENT|EMFILE|ENFILE)$/.test(code) ? error : unreachable(error);
+  return /^(ENOSPC|EDQUOT|EROFS|EACCES|EEXIST|ENOENT|EMFILE|ENFILE)$/.test(code)
+    ? error
+    : unreachableError(error);
 }

@@ -46,7 +46,7 @@ export async function downloadSource(url: string | URL, options: DownloadOptions
     const { response, checked } = await followRedirects(url, 'GET', following);
     return save(response, checked, following);
   };
-  return withTimeout(budgets.whole, options.signal, follow, () => downloadTimeout(budgets.whole));
+  return withTimeout(budgets.whole, options.signal, follow, () => downloadTimeoutError(budgets.whole));
 }
 
 /**
@@ -172,7 +172,7 @@ function basicAuthorization({ username, password }: URL): string | undefined {
 }
 
 /** Returns the error of a download that took longer than `time` milliseconds. */
-export function downloadTimeout(time: number): ConversionError {
+export function downloadTimeoutError(time: number): ConversionError {
   const seconds = Math.round(time / 1000);
   return new ConversionError('SOURCE_TIMEOUT', `Timed out after ${seconds} s while downloading the source.`);
 }

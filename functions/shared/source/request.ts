@@ -102,19 +102,19 @@ export function requestSource(
     request.once('close', () => {
       connecting.stop();
       responding.stop();
-      reject(unreachable(new Error('closed without a response')));
+      reject(unreachableError(new Error('closed without a response')));
     });
     // A 101 response detaches the socket from the request, which then emits no other event.
     request.once('upgrade', (_response, socket) => {
       socket.destroy();
       request.destroy(new Error('switched protocols'));
-      reject(unreachable(new Error('switched protocols')));
+      reject(unreachableError(new Error('switched protocols')));
     });
     request.once('response', (response) => {
       responding.stop();
       resolve(response);
     });
-    request.on('error', (error) => reject(unreachable(error)));
+    request.on('error', (error) => reject(unreachableError(error)));
     request.end();
   });
 }
@@ -137,7 +137,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Describes a network error for the caller. */
-export function unreachable(error: unknown): ConversionError {
+export function unreachableError(error: unknown): ConversionError {
   if (error instanceof ConversionError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason =

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { demoAccount } from '../../platform/demo-account.ts';
 import { isValid, rotateKey } from '../../platform/keys/keys.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
-import type { Records } from '../../platform/records/records.ts';
+import type { Records } from '../../platform/records.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { DAY, HOUR, monthOf } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
@@ -140,7 +140,7 @@ export function createAccounts(dependencies: AccountDependencies) {
   /** Responds to the requests of a sign-in with the provider, or returns `undefined` for other requests. */
   async function useProvider(
     request: HttpRequest,
-    base: string,
+    requestOrigin: string,
     session: string | undefined,
   ): Promise<AccountReply | undefined> {
     const { path, header, ip } = request;
@@ -150,10 +150,10 @@ export function createAccounts(dependencies: AccountDependencies) {
       // sign-in either.
       if (!['same-origin', 'none', undefined].includes(header('sec-fetch-site'))) return home;
       if (!(await mayTry(demoAccount(ip), ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
-      const begun = await openId.begin(base);
+      const begun = await openId.begin(requestOrigin);
       return begun ? { status: 303, ...begun } : signIn(502, wrong(TEXT.providers.unavailable));
     }
-    const signedIn = await openId.finish(request, base);
+    const signedIn = await openId.finish(request, requestOrigin);
     if ('problem' in signedIn) return signIn(400, wrong(TEXT.providers[signedIn.problem]));
     return enter(signedIn, session, ip);
   }
@@ -205,14 +205,14 @@ export function createAccounts(dependencies: AccountDependencies) {
 
   async function respond(
     request: HttpRequest,
-    base: string,
+    requestOrigin: string,
     session: string | undefined,
   ): Promise<AccountReply> {
     const { method, path, query } = request;
     const member = await members.find(session);
     const isRead = method === 'GET' || method === 'HEAD';
     if (!isRead && method !== 'POST') return signIn(405);
-    if (!isRead && !isOwnForm(request, base)) return signIn(403, wrong(TEXT.refused));
+    if (!isRead && !isOwnForm(request, requestOrigin)) return signIn(403, wrong(TEXT.refused));
     // Other members get a 404, as if the pages did not exist.
     const isHidden = isForOperator(path) && member !== undefined && member.role !== 'operator';
     if (isHidden) return { status: 404, member };
@@ -220,7 +220,7 @@ export function createAccounts(dependencies: AccountDependencies) {
       if (path === '/account') return { ...(member ? await show(member) : signIn(200)), member };
       const render = Object.hasOwn(operator.pages, path) ? operator.pages[path] : undefined;
       if (render && member) return { ...(await render(request)), member };
-      const provided = await useProvider(request, base, session);
+      const provided = await useProvider(request, requestOrigin, session);
       if (provided) return provided;
       const token = path === '/account/sign-in' && query.find(({ name }) => name === 'token')?.value;
       return token ? { status: 200, main: confirmPage(token) } : home;
@@ -251,9 +251,13 @@ export function createAccounts(dependencies: AccountDependencies) {
     has: (path: string) => path === '/account' || path.startsWith('/account/') || isForOperator(path),
 
     /** Responds to a request. `session` is the session cookie that it was sent with. */
-    async respond(request: HttpRequest, base: string, session: string | undefined): Promise<AccountReply> {
+    async respond(
+      request: HttpRequest,
+      requestOrigin: string,
+      session: string | undefined,
+    ): Promise<AccountReply> {
       try {
-        return await respond(request, base, session);
+        return await respond(request, requestOrigin, session);
       } catch (thrown) {
         log('page failed', { cause: describe(thrown) }, 'error');
         return { status: 500 };

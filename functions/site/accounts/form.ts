@@ -7,16 +7,16 @@ const FORM_TIME = 10_000;
 /**
  * Whether a form was sent from a page of this site. Browsers report this, and pages of other sites cannot change it.
  */
-export function isOwnForm({ header }: HttpRequest, base: string): boolean {
-  const origin = URL.parse(header('origin') ?? '');
+export function isOwnForm({ header }: HttpRequest, siteOrigin: string): boolean {
+  const sender = URL.parse(header('origin') ?? '');
   const site = header('sec-fetch-site');
-  return origin?.host === new URL(base).host && (site === undefined || site === 'same-origin');
+  return sender?.host === new URL(siteOrigin).host && (site === undefined || site === 'same-origin');
 }
 
 /** Reads a form. Returns `undefined` if it is too long or too slow. */
 export async function readForm({ body }: HttpRequest): Promise<URLSearchParams | undefined> {
   let text = '';
-  const late = setTimeout(() => body?.destroy(), FORM_TIME);
+  const timer = setTimeout(() => body?.destroy(), FORM_TIME);
   try {
     // The connection stays open for the reply.
     for await (const chunk of body?.iterator({ destroyOnReturn: false }) ?? []) {
@@ -26,7 +26,7 @@ export async function readForm({ body }: HttpRequest): Promise<URLSearchParams |
   } catch {
     return undefined;
   } finally {
-    clearTimeout(late);
+    clearTimeout(timer);
   }
   return text.length > MAX_FORM ? undefined : new URLSearchParams(text);
 }

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { Account, AccountTable } from '../../platform/accounts/accounts.ts';
+import type { Account, AccountTable } from '../../platform/accounts.ts';
 import type { Keys } from '../../platform/keys/keys.ts';
 import { windowEnds } from '../../platform/limits/windows.ts';
-import type { Records } from '../../platform/records/records.ts';
+import type { Records } from '../../platform/records.ts';
 import { DAY, HOUR, MINUTE } from '../../shared/dates.ts';
 import type { RateLimits } from '../../shared/rate-limits.ts';
 

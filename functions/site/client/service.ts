@@ -34,7 +34,7 @@ const failed = (detail: string, requestId?: string | null): ConversionResult => 
 });
 
 /** Everything that a call needs in addition to its URL. */
-interface Asked {
+interface ConversionCall {
   readonly key: string;
   readonly file?: File | undefined;
   /** Maximum bytes of a file that a request may contain. */
@@ -50,23 +50,23 @@ interface Reply {
   header(name: string): string | null;
 }
 
-interface Sent extends Pick<Asked, 'signal' | 'onSent'> {
+interface Sent extends Pick<ConversionCall, 'signal' | 'onSent'> {
   readonly method: 'GET' | 'PUT' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: File | FormData | undefined;
 }
 
 /** Converts. Without a key, the service converts in demo mode and replies with text. */
-export async function convert({ url }: ApiCall, asked: Asked): Promise<ConversionResult> {
-  const { key, file, maxBody = Number.POSITIVE_INFINITY, signal } = asked;
+export async function convert({ url }: ApiCall, call: ConversionCall): Promise<ConversionResult> {
+  const { key, file, maxBody = Number.POSITIVE_INFINITY, signal } = call;
   try {
     if (key === '') return await convertDemo(url, signal);
     const headers = { 'X-Api-Key': key, Accept: 'application/json' };
-    const sent = file && file.size > maxBody ? await upload(url, file, asked) : undefined;
+    const sent = file && file.size > maxBody ? await upload(url, file, call) : undefined;
     if (sent && 'errors' in sent) return sent;
     const { status, text, header } = sent
-      ? await send(sent.url, { ...asked, method: 'GET', headers })
-      : await send(url, { ...asked, method: file ? 'PUT' : 'GET', headers, body: file });
+      ? await send(sent.url, { ...call, method: 'GET', headers })
+      : await send(url, { ...call, method: file ? 'PUT' : 'GET', headers, body: file });
     const requestId = header('X-Request-Id');
     if (!/json/.test(header('Content-Type') ?? '')) return failed(text.replace(/^\[ERROR\] /, ''), requestId);
     const body = JSON.parse(text);
@@ -81,7 +81,7 @@ export async function convert({ url }: ApiCall, asked: Asked): Promise<Conversio
 async function upload(
   url: string,
   file: File,
-  { key, signal, onSent }: Asked,
+  { key, signal, onSent }: ConversionCall,
 ): Promise<{ readonly url: string } | ConversionResult> {
   const { origin, search } = new URL(url);
   const issue = `${origin}/api/uploads?name=${encodeURIComponent(file.name)}`;

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Records } from '../../platform/records/records.ts';
+import type { Records } from '../../platform/records.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { MINUTE } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
@@ -20,9 +20,9 @@ export interface OpenId {
    * Returns the URL at the provider, and a cookie that binds the sign-in to the browser. Returns `undefined` if the
    * provider fails.
    */
-  begin(base: string): Promise<{ readonly location: string; readonly cookie: string } | undefined>;
+  begin(requestOrigin: string): Promise<{ readonly location: string; readonly cookie: string } | undefined>;
   /** Responds to the redirect from the provider. */
-  finish(request: HttpRequest, base: string): Promise<SignedIn>;
+  finish(request: HttpRequest, requestOrigin: string): Promise<SignedIn>;
 }
 
 interface Dependencies {
@@ -98,20 +98,20 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
   return {
     name: settings.name ?? new URL(settings.issuer).host,
 
-    async begin(base) {
+    async begin(requestOrigin) {
       try {
         const { flow, url } = await provider.begin();
         const token = randomBytes(16).toString('base64url');
         await records.add(`flow#${hashOf(token)}`, JSON.stringify(flow), Date.now() + FLOW_LIFETIME);
-        return { location: url, cookie: cookieOf(base, FLOW_COOKIE, token, FLOW_LIFETIME) };
+        return { location: url, cookie: cookieOf(requestOrigin, FLOW_COOKIE, token, FLOW_LIFETIME) };
       } catch (thrown) {
         log('sign-in provider failed', { cause: describe(thrown) }, 'error');
         return undefined;
       }
     },
 
-    async finish(request, base) {
-      const token = cookieIn(request, base, FLOW_COOKIE);
+    async finish(request, requestOrigin) {
+      const token = cookieIn(request, requestOrigin, FLOW_COOKIE);
       const text = token === undefined ? undefined : await records.take(`flow#${hashOf(token)}`);
       if (text === undefined) return { problem: 'expired' };
       const query = new URLSearchParams(

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Account, AccountTable } from '../../platform/accounts/accounts.ts';
-import type { AuditLog } from '../../platform/audit/audit.ts';
+import type { Account, AccountTable } from '../../platform/accounts.ts';
+import type { AuditLog } from '../../platform/audit.ts';
 import { type KeyRecord, type Keys, setLimits } from '../../platform/keys/keys.ts';
-import type { SendMail } from '../../platform/mail/smtp.ts';
+import type { SendMail } from '../../platform/smtp.ts';
 import type { Failures } from '../../platform/usage/failures.ts';
 import type { PriceRows } from '../../platform/usage/report.ts';
 import type { Usage, UsageRow } from '../../platform/usage/usage.ts';
@@ -82,8 +82,8 @@ export function createOperator(
   const priced = (rows: readonly UsageRow[]) => priceRows?.(rows) ?? rows;
 
   async function overview({ query }: HttpRequest): Promise<AccountReply> {
-    const asked = query.find(({ name }) => name === 'month')?.value ?? '';
-    const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(asked) ? asked : monthOf();
+    const requested = query.find(({ name }) => name === 'month')?.value ?? '';
+    const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(requested) ? requested : monthOf();
     const [state, rows, recent] = await Promise.all([
       operationSection(operation),
       usage.total(month),
@@ -257,11 +257,11 @@ export function createOperator(
 
 /** Reads the limits of a form. Returns `undefined` if any is invalid. An empty limit means the default. */
 function readLimits(form: URLSearchParams): RateLimits | undefined {
-  const given = LIMITS.map((name) => [name, (form.get(name) ?? '').trim()] as const).filter(
+  const limits = LIMITS.map((name) => [name, (form.get(name) ?? '').trim()] as const).filter(
     ([, text]) => text !== '',
   );
-  if (given.some(([, text]) => !/^\d{1,10}$/.test(text) || Number(text) > 1e9)) return undefined;
-  return Object.fromEntries(given.map(([name, text]) => [name, Number(text)]));
+  if (limits.some(([, text]) => !/^\d{1,10}$/.test(text) || Number(text) > 1e9)) return undefined;
+  return Object.fromEntries(limits.map(([name, text]) => [name, Number(text)]));
 }
 
 function textOf(limits: RateLimits): string {

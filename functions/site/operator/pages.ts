@@ -1,5 +1,5 @@
-import type { Account } from '../../platform/accounts/accounts.ts';
-import type { AuditEntry } from '../../platform/audit/audit.ts';
+import type { Account } from '../../platform/accounts.ts';
+import type { AuditEntry } from '../../platform/audit.ts';
 import type { KeyRecord } from '../../platform/keys/keys.ts';
 import type { Failure } from '../../platform/usage/failures.ts';
 import { type ReportedRow, sumRows } from '../../platform/usage/report.ts';

@@ -34,7 +34,7 @@ export interface ServiceFunctionProps {
   /** Memory in MiB. */
   readonly memory: number;
   /** Size of `/tmp` in MiB. */
-  readonly temporary: number;
+  readonly temporaryMegabytes: number;
   /** Timeout in milliseconds. */
   readonly timeout: number;
   /** Settings that the function reads at startup, as JSON in one variable. */
@@ -82,7 +82,7 @@ export class ServiceFunction extends Construct {
       code: Code.fromAsset(props.code),
       layers: [...props.layers],
       memorySize: props.memory,
-      ephemeralStorageSize: Size.mebibytes(props.temporary),
+      ephemeralStorageSize: Size.mebibytes(props.temporaryMegabytes),
       timeout: Duration.millis(props.timeout),
       environment: { [ENVIRONMENT_VARIABLE]: Stack.of(this).toJsonString(props.environment) },
       role: this.#role.withoutPolicyUpdates(),
@@ -128,11 +128,11 @@ export class ServiceFunction extends Construct {
 
   /** Returns the destinations of asynchronous invocations, which Lambda writes to with the role of the function. */
   #allowDestinations({ destinations = {} }: ServiceFunctionProps): EventInvokeConfigOptions {
-    const given = Object.entries(destinations).filter(([, arn]) => arn !== undefined);
-    for (const arn of new Set(given.map(([, arn]) => arn!)))
+    const configured = Object.entries(destinations).filter(([, arn]) => arn !== undefined);
+    for (const arn of new Set(configured.map(([, arn]) => arn!)))
       this.allow([arn.split(':')[2] === 'sqs' ? 'sqs:SendMessage' : 'sns:Publish'], [arn]);
     return Object.fromEntries(
-      given.map(([name, arn]) => [name, { bind: () => ({ destination: arn! }) } satisfies IDestination]),
+      configured.map(([name, arn]) => [name, { bind: () => ({ destination: arn! }) } satisfies IDestination]),
     );
   }
 

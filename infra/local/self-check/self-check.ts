@@ -15,12 +15,12 @@ export interface CheckRow {
  * finished.
  */
 export async function selfCheck(
-  { base, samples, apiKey }: { base: string; samples: string; apiKey: string },
+  { origin, samples, apiKey }: { origin: string; samples: string; apiKey: string },
   tell: (row: CheckRow) => void,
 ): Promise<boolean> {
   const rows: CheckRow[] = [];
   for (const sample of SAMPLES) {
-    const row = await checkOne(base, `/api/?${sampleQuery(sample, samples, apiKey)}`, sample);
+    const row = await checkOne(origin, `/api/?${sampleQuery(sample, samples, apiKey)}`, sample);
     rows.push(row);
     tell(row);
   }
@@ -28,7 +28,7 @@ export async function selfCheck(
 }
 
 async function checkOne(
-  base: string,
+  origin: string,
   call: string,
   { tool, infile }: (typeof SAMPLES)[number],
 ): Promise<CheckRow> {
@@ -36,14 +36,14 @@ async function checkOne(
   const row = { tool, sample: infile, bytes: 0, passed: false };
   const elapsed = () => Math.round(performance.now() - started);
   try {
-    const answer = await (await fetch(`${base}${call}`)).text();
+    const answer = await (await fetch(`${origin}${call}`)).text();
     const milliseconds = elapsed();
     const url = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
     if (url === undefined) return { ...row, milliseconds, answer };
 
     // PUBLIC_URL names a proxy that may not be running yet, or that this machine cannot reach.
     const { pathname, search } = new URL(url);
-    const result = await fetch(`${base}${pathname}${search}`);
+    const result = await fetch(`${origin}${pathname}${search}`);
     const bytes = (await result.arrayBuffer()).byteLength;
     return { ...row, milliseconds, bytes, answer: url, passed: result.ok && bytes > 0 };
   } catch {

@@ -12,7 +12,7 @@ import { Downloaders } from '../../../functions/platform/local/download/download
 import { defaultShare, FreeSpace } from '../../../functions/platform/local/free-space.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/platform/local/invoke.ts';
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
-import { UPLOAD_PREFIX, uploadGone } from '../../../functions/platform/uploads.ts';
+import { UPLOAD_PREFIX, uploadGoneError } from '../../../functions/platform/uploads.ts';
 import type { Failures } from '../../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
 import { createKeylessLimit } from '../../../functions/router/admission/keyless.ts';
@@ -22,7 +22,7 @@ import { route } from '../../../functions/router/route.ts';
 import { afterReply } from '../../../functions/shared/conversion/after-reply.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
-import { sourceTooLarge, stoppingError } from '../../../functions/shared/errors.ts';
+import { sourceTooLargeError, stoppingError } from '../../../functions/shared/errors.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
@@ -30,11 +30,11 @@ import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
-import type { Accounts } from '../accounts.ts';
 import { pathsIn } from '../data-directory.ts';
 import { reportLayerAge } from '../operation/layer-age.ts';
 import { createMetrics } from '../operation/metrics.ts';
 import type { Settings } from '../settings.ts';
+import type { Stores } from '../stores.ts';
 import { CODE } from './code.ts';
 import { callersPerConversion, divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
@@ -46,7 +46,7 @@ import { makeTemporary, removeTemporary } from './temporary.ts';
 export type Composition = Awaited<ReturnType<typeof composeService>>;
 
 /** The stores that the site reads and changes. */
-export type SiteStores = Omit<Accounts, 'limiter' | 'usage' | 'endLeases' | 'keepSpace' | 'close'>;
+export type SiteStores = Omit<Stores, 'limiter' | 'usage' | 'endLeases' | 'keepSpace' | 'close'>;
 
 export interface Dependencies {
   readonly keys: KeyFinder;
@@ -204,10 +204,10 @@ export async function composeService(
     operation,
     /** Maximum number of connections. */
     connections: descriptors.connections,
-    /** Handles a request. `base` is the origin of the URLs in the response. */
-    async route(request: HttpRequest, base: string, signal: AbortSignal) {
-      const results = storage.at(base + FILES_PATH.slice(0, -1));
-      const uploads = storage.uploadsAt(`${base}/api/uploads`);
+    /** Handles a request. `origin` is that of the URLs in the response. */
+    async route(request: HttpRequest, origin: string, signal: AbortSignal) {
+      const results = storage.at(origin + FILES_PATH.slice(0, -1));
+      const uploads = storage.uploadsAt(`${origin}/api/uploads`);
       requests += 1;
       try {
         return await route(request, { ...common, storage: results, uploads }, signal);
@@ -257,11 +257,11 @@ function ownResultsFirst(storage: DiskStorage, download: Download): Download {
     const parsed = URL.parse(url);
     const signed = parsed && readSignedUrl(parsed);
     const result = signed && (await storage.open(signed));
-    if (signed?.objectKey.startsWith(UPLOAD_PREFIX) && result?.status === 404) throw uploadGone();
+    if (signed?.objectKey.startsWith(UPLOAD_PREFIX) && result?.status === 404) throw uploadGoneError();
     if (!signed || result?.status !== 200) return download(url, options);
     const path = join(options.directory, 'source');
     const { size } = await stat(result.path);
-    if (size > options.limits.sourceBytes) throw sourceTooLarge(options.limits.sourceBytes);
+    if (size > options.limits.sourceBytes) throw sourceTooLargeError(options.limits.sourceBytes);
     // A copy instead of a hard link, because a worker could change the stored result.
     const copy = () => copyFile(result.path, path, constants.COPYFILE_FICLONE);
     await copies.run(options.account, copy, options.signal);

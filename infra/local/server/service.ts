@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { createSmtp } from '../../../functions/platform/mail/smtp.ts';
+import { createSmtp } from '../../../functions/platform/smtp.ts';
 import { llmsText } from '../../../functions/router/reference/llms.ts';
 import { assetsOf } from '../../../functions/site/assets.ts';
 import { createSite, type Site } from '../../../functions/site/site.ts';

@@ -1,4 +1,4 @@
-// Draws pages of PDF files with PDFium and writes them as images; see layers/build/host/message.h for the protocol:
+// Draws pages of PDF files with PDFium and writes them as images; see layers/build/protocol/message.h for the protocol:
 //
 //   pdfium <folder of fonts> <private directory> <readable directory>...
 //

@@ -1,4 +1,4 @@
-// Rewrites PDF files with libqpdf; see layers/build/host/message.h for the protocol:
+// Rewrites PDF files with libqpdf; see layers/build/protocol/message.h for the protocol:
 //
 //   qpdf <private directory> <readable directory>...
 //

@@ -23,14 +23,14 @@ const SHORT = 150;
 export async function alternate<Item>(
   items: readonly Item[],
   sides: Readonly<Record<string, Run<Item>>>,
-  { seconds, most = 25, warmUp = true }: { seconds: number; most?: number; warmUp?: boolean },
+  { seconds, maxPasses = 25, warmUp = true }: { seconds: number; maxPasses?: number; warmUp?: boolean },
 ): Promise<Timing> {
   const names = Object.keys(sides);
   if (warmUp) for (const item of items) for (const name of names) await sides[name]!(item);
   const medians = Object.fromEntries(names.map((name) => [name, [] as number[]]));
   const end = performance.now() + seconds * 1000;
   let passes = 0;
-  for (let longest = 0; passes < most; passes += 1) {
+  for (let longest = 0; passes < maxPasses; passes += 1) {
     const started = performance.now();
     if (passes > 0 && started + longest > end) break;
     const times = Object.fromEntries(names.map((name) => [name, [] as number[]]));

@@ -2,14 +2,14 @@
 import { fileURLToPath } from 'node:url';
 import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { withKeys } from '../../../functions/platform/local/given-keys.ts';
-import { openAccounts } from '../../../infra/local/accounts.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
+import { openStores } from '../../../infra/local/stores.ts';
 import type { Steps } from './service.ts';
 
 const [directory, sourceHost] = process.argv.slice(2) as [string, string];
 const apiKeys = [createApiKey(), createApiKey()];
-const accounts = openAccounts(directory);
+const stores = openStores(directory);
 const conversions: Steps[] = [];
 const service = await startService(
   {
@@ -23,9 +23,9 @@ const service = await startService(
     rateLimits: {},
   },
   {
-    ...accounts,
+    ...stores,
     keys: withKeys(
-      accounts.keys,
+      stores.keys,
       apiKeys.map((apiKey, index) => ({ apiKey, name: `bench-${index}` })),
     ),
     layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),

@@ -5,7 +5,7 @@ import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 
 const running = {
-  facts: {
+  values: {
     url: 'http://x.example/?a=<b>&c',
     now: new Date('2026-03-04T05:06:07Z'),
     locale: 'de-DE',

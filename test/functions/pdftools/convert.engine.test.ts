@@ -2,7 +2,7 @@ import { access, readdir } from 'node:fs/promises';
 import { deflateSync } from 'node:zlib';
 import sharp, { type ChannelStats, type Region } from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { createPdfEngine } from '../../../functions/engines/pdf/pages.ts';
+import { createPdfEngine } from '../../../functions/engines/pdf/pdf-engine.ts';
 import { createFallback } from '../../../functions/engines/pdf/pdfjs/fallback.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';

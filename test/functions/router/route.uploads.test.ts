@@ -8,7 +8,7 @@ import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
 import { route } from '../../../functions/router/route.ts';
-import { ConversionError, sourceTooLarge } from '../../../functions/shared/errors.ts';
+import { ConversionError, sourceTooLargeError } from '../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
@@ -37,7 +37,7 @@ beforeEach(() => {
     uploads: {
       receive: async ({ objectKey, content, maxBytes }) => {
         const bytes = await buffer(content);
-        if (bytes.length > maxBytes) throw sourceTooLarge(maxBytes);
+        if (bytes.length > maxBytes) throw sourceTooLargeError(maxBytes);
         stored.set(objectKey, bytes.toString());
         return bytes.length;
       },

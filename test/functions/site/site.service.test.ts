@@ -15,7 +15,7 @@ import { Members } from '../../../functions/site/accounts/members.ts';
 import { writeSite } from '../../../functions/site/build.ts';
 import { type ApiCall, callOf, snippetOf } from '../../../functions/site/client/snippets.ts';
 import * as tools from '../../../functions/tools.ts';
-import { openAccounts } from '../../../infra/local/accounts.ts';
+import { openStores } from '../../../infra/local/stores.ts';
 import { quarters } from '../../fixtures/image.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { isInstalled } from '../../installed.ts';
@@ -460,11 +460,11 @@ it('signs up by email without JavaScript, and converts with the first key', asyn
 });
 
 it('manages accounts without JavaScript, whose uploads stop with them', async () => {
-  const accounts = openAccounts(data);
-  const token = await new Members(accounts).inviteOperator();
-  const { apiKey, record } = await accounts.keys.create({ name: 'customer' });
+  const stores = openStores(data);
+  const token = await new Members(stores).inviteOperator();
+  const { apiKey, record } = await stores.keys.create({ name: 'customer' });
   const form = await prepareUpload(apiKey);
-  await accounts.failures.record({
+  await stores.failures.record({
     account: record.account,
     time: Date.now(),
     code: 'TIMED_OUT',
@@ -485,8 +485,8 @@ it('manages accounts without JavaScript, whose uploads stop with them', async ()
   await submit('th[scope=row] a');
   await page.type('[name=perMonth]', '7');
   await submit('.keys button');
-  const limited = await accounts.keys.get(record.id);
-  const before = await accounts.keys.find(apiKey);
+  const limited = await stores.keys.get(record.id);
+  const before = await stores.keys.find(apiKey);
   await submit('form[action="/operator/accounts/disable"] button');
   const [disabled, upload] = [await text(), await form('a')];
   const headers = { 'X-Api-Key': apiKey, Accept: 'application/json' };
@@ -495,7 +495,7 @@ it('manages accounts without JavaScript, whose uploads stop with them', async ()
   const again = await form('b');
   await submit('.tabs a[href="/operator/audit"]');
   const log = await text();
-  accounts.close();
+  stores.close();
 
   expect(overview).toMatch(/pdftools up.*workers.*chromium.*database.*a-request/s);
   expect([limited?.limits, before?.id]).toEqual([{ perMonth: 7 }, record.id]);

@@ -9,21 +9,21 @@ import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { route } from '../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
-import { type Accounts, openAccounts } from '../../../infra/local/accounts.ts';
+import { openStores, type Stores } from '../../../infra/local/stores.ts';
 import { COMPILE_CACHE } from '../../compile-cache.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
 
 let directory: string;
-let accounts: Accounts;
+let stores: Stores;
 let dependencies: Dependencies;
 let conversions: number;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'rotation-'));
-  accounts = openAccounts(directory);
+  stores = openStores(directory);
   conversions = 0;
   dependencies = {
-    ...accounts,
+    ...stores,
     defaultLimits: {},
     health: async () => ({}),
     version: {},
@@ -44,7 +44,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-  accounts.close();
+  stores.close();
   rmSync(directory, { recursive: true });
 });
 

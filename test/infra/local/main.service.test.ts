@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openAccounts } from '../../../infra/local/accounts.ts';
 import { lockDataDirectory } from '../../../infra/local/operation/lock.ts';
+import { openStores } from '../../../infra/local/stores.ts';
 import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { processesBelow } from '../../service/server/leftovers.ts';
 
@@ -99,9 +99,9 @@ describe('the check', () => {
 
       const { output, log, code } = await check({ DATA_DIR: unused, [setting]: String(port) });
       other.close();
-      const accounts = openAccounts(unused);
-      const keys = await accounts.keys.list();
-      accounts.close();
+      const stores = openStores(unused);
+      const keys = await stores.keys.list();
+      stores.close();
 
       expect(code).toBe(1);
       expect(log).toMatch(

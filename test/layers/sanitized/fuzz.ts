@@ -23,7 +23,7 @@ import { buildHosts, HOSTS, type Host, type Outcome, RunningHost } from './hosts
 const ROOT = join(import.meta.dirname, '../../..');
 const FINDINGS = join(ROOT, 'dist/test/fuzz');
 /** Maximum bytes of a document to mutate. Mutating a larger one would mostly change pictures. */
-const LARGEST_SEED = 100_000;
+const MAX_SEED_BYTES = 100_000;
 
 export interface Findings {
   /** Requests by host. */
@@ -223,7 +223,7 @@ export async function fuzz(options: {
     const directory = join(home, 'request');
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory);
-    const isLarge = bytes.length > LARGEST_SEED;
+    const isLarge = bytes.length > MAX_SEED_BYTES;
     const source = kind === 'document' && !isLarge ? mutateBytes(bytes, random) : bytes;
     writeFileSync(join(directory, name), source);
     id += 1;

@@ -17,7 +17,7 @@ import { PINS } from '../../../layers/pdf/pins.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const LAYERS = join(ROOT, 'dist/layers');
-const OWN_HEADERS = ['layers/sandbox', 'layers/build/host'].map((folder) => join(ROOT, folder));
+const OWN_HEADERS = ['layers/sandbox', 'layers/build/protocol'].map((folder) => join(ROOT, folder));
 const request = { cache: join(ROOT, 'dist/cache/apt'), progress: () => undefined };
 
 export const HOSTS = ['pdfium', 'qpdf', 'libreoffice'] as const;

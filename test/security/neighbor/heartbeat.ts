@@ -41,7 +41,7 @@ export const MAX_DELAY = 250;
 const MAIN = fileURLToPath(new URL('./heartbeat-main.ts', import.meta.url));
 const WARM_BEATS = 10;
 /** Minimum number of requests during an attack. */
-const LEAST_BEATS = 5;
+const MIN_BEATS = 5;
 const LOOK_INTERVAL = 50;
 
 /** Starts the requests. `host` responds with status 404. */
@@ -88,7 +88,7 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
     get failures() {
       return failures;
     },
-    settle: () => reach(LEAST_BEATS),
+    settle: () => reach(MIN_BEATS),
     async reset() {
       await reach(beats.length + WARM_BEATS);
       beats = [];
@@ -99,11 +99,11 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
 }
 
 /** Waits for enough requests, then returns the other account's problems as failures of a row. */
-export async function heartbeatFailures(heartbeat: Heartbeat, most = MAX_DELAY): Promise<string[]> {
+export async function heartbeatFailures(heartbeat: Heartbeat, maxDelay = MAX_DELAY): Promise<string[]> {
   await heartbeat.settle();
   const { delay, worst, control, stolen, failures, beats } = heartbeat;
   return [
-    ...(delay > most
+    ...(delay > maxDelay
       ? [
           `the other account waited ${delay} ms while an idle server answered (at most ${worst} ms, for ${control} ms of which the idle server did not answer either, and a core was stolen for ${stolen} ms)`,
         ]
@@ -111,6 +111,6 @@ export async function heartbeatFailures(heartbeat: Heartbeat, most = MAX_DELAY):
     ...(failures.length > 0
       ? [`${failures.length} requests of the other account failed: ${failures[0]}`]
       : []),
-    ...(beats < LEAST_BEATS ? [`only ${beats} requests of the other account`] : []),
+    ...(beats < MIN_BEATS ? [`only ${beats} requests of the other account`] : []),
   ];
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openAccounts } from '../../../infra/local/accounts.ts';
+import { openStores } from '../../../infra/local/stores.ts';
 import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { type Canary, createCanary } from '../checks/canary.ts';
 import { type AttackedService, callersOf } from '../deployment/deployment.ts';
@@ -59,12 +59,12 @@ export async function withSharedService<Result>(
 ): Promise<Result> {
   const temporary = await mkdtemp(join(tmpdir(), 'shared-'));
   const dataDirectory = join(temporary, 'data');
-  const accounts = openAccounts(dataDirectory);
+  const stores = openStores(dataDirectory);
   const keys = [
-    await accounts.keys.create({ name: 'attacker' }),
-    await accounts.keys.create({ name: 'neighbor' }),
+    await stores.keys.create({ name: 'attacker' }),
+    await stores.keys.create({ name: 'neighbor' }),
   ];
-  accounts.close();
+  stores.close();
   const controlProcess = spawn(process.execPath, [CONTROL, HEARTBEAT_HOST], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -54,7 +54,7 @@ const ATTACKS: ReadonlyArray<(attack: Attack) => Promise<void>> = [
     const operator = await site.enterOperator();
     const token = await site.members.invite('bob@example.com');
     const id = keyIdIn(body);
-    const { account } = (await site.accounts.keys.get(id))!;
+    const { account } = (await site.stores.keys.get(id))!;
     const before = await stateOf(site);
     const senders: ReadonlyArray<Readonly<Record<string, string>>> = [
       { Origin: 'https://evil.example' },
@@ -82,8 +82,8 @@ const ATTACKS: ReadonlyArray<(attack: Attack) => Promise<void>> = [
   async function otherAccounts({ site, tried }) {
     const { body } = await site.enter('alice@example.com');
     const id = keyIdIn(body);
-    const { account } = (await site.accounts.keys.get(id))!;
-    await site.accounts.failures.record({
+    const { account } = (await site.stores.keys.get(id))!;
+    await site.stores.failures.record({
       account,
       time: Date.now(),
       code: 'INTERNAL',
@@ -109,7 +109,7 @@ const ATTACKS: ReadonlyArray<(attack: Attack) => Promise<void>> = [
       }
     }
     tried('another account has changed', before !== (await stateOf(site, account)));
-    const { accounts: all } = await site.accounts.accounts.search('', 0, 100);
+    const { accounts: all } = await site.stores.accounts.search('', 0, 100);
     tried(
       'a role was gained',
       all.some(({ role }) => role !== undefined),
@@ -187,9 +187,9 @@ const ATTACKS: ReadonlyArray<(attack: Attack) => Promise<void>> = [
 
   async function scripts({ site, tried }) {
     const cookie = await site.enterOperator();
-    const { record } = await site.accounts.keys.create({ name: SCRIPT, account: `"'${SCRIPT}` });
+    const { record } = await site.stores.keys.create({ name: SCRIPT, account: `"'${SCRIPT}` });
     const { account } = record;
-    await site.accounts.accounts.add(account, SCRIPT);
+    await site.stores.accounts.add(account, SCRIPT);
     const failure = {
       account,
       time: Date.now(),
@@ -197,11 +197,11 @@ const ATTACKS: ReadonlyArray<(attack: Attack) => Promise<void>> = [
       requestId: SCRIPT,
       tool: SCRIPT,
     };
-    await site.accounts.failures.record(failure);
+    await site.stores.failures.record(failure);
     const used = { sourceBytes: 1, resultBytes: 1, pages: 1, milliseconds: 1, coldStarts: 0, cached: false };
-    await site.accounts.usage.record({ ...used, account, tool: SCRIPT, code: SCRIPT as 'OK' });
+    await site.stores.usage.record({ ...used, account, tool: SCRIPT, code: SCRIPT as 'OK' });
     const entry = { actor: SCRIPT, action: SCRIPT, subject: SCRIPT, details: SCRIPT, from: SCRIPT };
-    await site.accounts.audit.append(entry);
+    await site.stores.audit.append(entry);
     const asked = new URLSearchParams({
       search: SCRIPT,
       id: account,
@@ -256,11 +256,11 @@ const ATTACKS: ReadonlyArray<(attack: Attack) => Promise<void>> = [
 ];
 
 /** Returns what an attack could change, as text. */
-async function stateOf({ accounts }: SiteUnderTest, account?: string): Promise<string> {
-  const keys = account === undefined ? await accounts.keys.list() : await accounts.keys.listOf(account);
+async function stateOf({ stores }: SiteUnderTest, account?: string): Promise<string> {
+  const keys = account === undefined ? await stores.keys.list() : await stores.keys.listOf(account);
   const found =
-    account === undefined ? await accounts.accounts.search('', 0, 100) : await accounts.accounts.get(account);
-  return JSON.stringify([keys, found, account === undefined && (await accounts.audit.read())]);
+    account === undefined ? await stores.accounts.search('', 0, 100) : await stores.accounts.get(account);
+  return JSON.stringify([keys, found, account === undefined && (await stores.audit.read())]);
 }
 
 function shuffled<Value>(values: readonly Value[]): Value[] {

@@ -2,24 +2,24 @@
 import { fileURLToPath } from 'node:url';
 import { withKeys } from '../../../functions/platform/local/given-keys.ts';
 import { createLog } from '../../../functions/shared/log.ts';
-import { openAccounts } from '../../../infra/local/accounts.ts';
 import { serveSamples } from '../../../infra/local/self-check/samples.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
+import { openStores } from '../../../infra/local/stores.ts';
 
 const settings = readSettings();
-const accounts = openAccounts(settings.dataDirectory);
+const stores = openStores(settings.dataDirectory);
 const given = settings.apiKey === undefined ? [] : [{ apiKey: settings.apiKey, name: 'API_KEY' }];
 const samples = await serveSamples();
 const allowSources = [...settings.allowSources, samples.host];
 const service = await startService(
   { ...settings, allowSources },
   {
-    ...accounts,
-    keys: withKeys(accounts.keys, given),
+    ...stores,
+    keys: withKeys(stores.keys, given),
     layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
     samples: samples.host,
-    siteStores: accounts,
+    siteStores: stores,
     // Most tests use one or two tools.
     warm: [],
     log: createLog((line) => process.stderr.write(`${line}\n`)),

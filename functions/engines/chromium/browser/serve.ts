@@ -6,7 +6,7 @@ import { ConversionError } from '../../../shared/errors.ts';
 import { untilAborted, within } from '../../../shared/timeout.ts';
 import { fontEnvironment } from '../../worker/sandbox.ts';
 import { endWithParent, exitUnstarted, exitUnusable, serveRequests } from '../../worker/serve.ts';
-import { pageChanged } from '../page/evaluate.ts';
+import { pageChangedError } from '../page/evaluate.ts';
 import { openSession } from '../page/open-session.ts';
 import type { Session } from '../page/session.ts';
 import type { PageOptions } from '../page-options.ts';
@@ -105,7 +105,7 @@ export async function servePages<Options extends PageOptions>(
           // Failures are reported before the exit of the renderer or browser that caused them, which ends this
           // process.
           if (isUnreachable || error instanceof ProtocolError) await sleep(CRASH_TIME);
-          const thrown = error instanceof ProtocolError ? pageChanged(error) : error;
+          const thrown = error instanceof ProtocolError ? pageChangedError(error) : error;
           if (failed === undefined || !(thrown instanceof ConversionError)) throw thrown;
           const { code, message } = thrown;
           throw new ConversionError(code, message, { cause: thrown, values: { url: failed } });

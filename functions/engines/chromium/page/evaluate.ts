@@ -41,7 +41,7 @@ function call(
 }
 
 function read({ result, exceptionDetails }: Protocol.Runtime.CallFunctionOnResponse): unknown {
-  if (exceptionDetails) throw pageChanged(new Error(exceptionDetails.exception?.description));
+  if (exceptionDetails) throw pageChangedError(new Error(exceptionDetails.exception?.description));
   return result.value;
 }
 
@@ -58,13 +58,13 @@ export async function isTrueInPage({ protocol }: Session, expression: string): P
 }
 
 /** Converts a value from the page, which may be anything, to an integer within bounds. */
-export function pageNumber(value: unknown, { min, max }: { min: number; max: number }): number {
+export function boundedInteger(value: unknown, { min, max }: { min: number; max: number }): number {
   const number = typeof value === 'number' && Number.isFinite(value) ? Math.ceil(value) : min;
   return Math.min(max, Math.max(min, number));
 }
 
 /** Returns the error for a page that navigated or removed its document during a command. */
-export function pageChanged(cause: unknown): ConversionError {
+export function pageChangedError(cause: unknown): ConversionError {
   return new ConversionError('CONVERSION_FAILED', 'The page kept changing and could not be converted.', {
     cause,
   });

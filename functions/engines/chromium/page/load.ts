@@ -65,11 +65,11 @@ export async function visit(
   const clock = newClock();
   await prepare(session, request, viewport);
 
-  const late = new ConversionError(
+  const timeoutError = new ConversionError(
     'SOURCE_TIMEOUT',
     `Timed out after ${DOCUMENT_TIMEOUT / 1000} s waiting for the page.`,
   );
-  const navigate = () => within(DOCUMENT_TIMEOUT, protocol.send('Page.navigate', { url }), late);
+  const navigate = () => within(DOCUMENT_TIMEOUT, protocol.send('Page.navigate', { url }), timeoutError);
   let { errorText, isDownload } = await navigate();
   if (isDownload && watched.isAttachedPage()) {
     await showAttachments(session, request);
@@ -93,9 +93,9 @@ export async function visit(
     // A document that takes long to parse may be waiting for a frame.
     const begin = setTimeout(() => session.frames.start(), FRAMELESS_TIME);
     const stalls = cutStalled(session, watched, settleTime);
-    let document: string;
+    let documentId: string;
     try {
-      document = await within(DOCUMENT_TIMEOUT, unblock(session, watched.parsed()), late);
+      documentId = await within(DOCUMENT_TIMEOUT, unblock(session, watched.parsed()), timeoutError);
       session.frames.start();
       await addStyleSheet(session, request.texts.styleSheet);
       if (options.waitUntil !== 'domcontentloaded') {
@@ -114,14 +114,14 @@ export async function visit(
       const window = (await windows.loaded?.()) ?? viewport;
       await setViewport(session, window);
       const adapt = windows.settled ?? (async () => window);
-      inTime = (await settle(session, { watched, document, clock, settleTime, adapt })) && inTime;
+      inTime = (await settle(session, { watched, documentId, clock, settleTime, adapt })) && inTime;
       // Includes elements that scripts have added since.
       await enlargeSmallText(session, options.minimumFontSize);
     } catch (error) {
-      if (watched.document() === document) throw error;
+      if (watched.documentId() === documentId) throw error;
     }
     // Otherwise the page navigated, by a script or by a refresh in its head.
-    if (watched.document() === document) break;
+    if (watched.documentId() === documentId) break;
   }
   check({ options });
   return inTime;

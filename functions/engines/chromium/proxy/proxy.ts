@@ -5,7 +5,12 @@ import type { CheckedUrl, Egress } from '../../../shared/egress/guard.ts';
 import { ConversionError, megabytes } from '../../../shared/errors.ts';
 import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { areTinyChunks, pace } from '../../../shared/source/pace.ts';
-import { CDN_LOOP, limitInterimResponses, READ_AHEAD, unreachable } from '../../../shared/source/request.ts';
+import {
+  CDN_LOOP,
+  limitInterimResponses,
+  READ_AHEAD,
+  unreachableError,
+} from '../../../shared/source/request.ts';
 import { startArrivalTimer } from '../../../shared/timeout.ts';
 import { type ServedFiles, serveUploaded } from './served-files.ts';
 import { splice } from './splice.ts';
@@ -60,7 +65,7 @@ export async function startEgressProxy(
   const { signal } = closed;
   const check = (url: URL) =>
     lookupQueue.run('', () => egress.check(url.origin, { account, signal }), signal);
-  let asked = 0;
+  let requestCount = 0;
   let moved = 0;
 
   const exceed = (what: string) => {
@@ -87,15 +92,15 @@ export async function startEgressProxy(
   };
   /** Checks a host once per conversion. Its IP addresses stay the same until the end. */
   const admit = (url: URL): Promise<CheckedUrl> => {
-    asked += 1;
-    if (asked > requests) exceed(`${requests} resources`);
+    requestCount += 1;
+    if (requestCount > requests) exceed(`${requests} resources`);
     exceeded.signal.throwIfAborted();
     const place = hostAndPort(url);
     const known = checks.get(place) ?? check(url);
     checks.set(place, known);
     return known;
   };
-  const fail = (url: URL, error: unknown) => failures.set(hostAndPort(url), unreachable(error));
+  const fail = (url: URL, error: unknown) => failures.set(hostAndPort(url), unreachableError(error));
 
   async function tunnel(authority: string, client: Socket, head: Buffer): Promise<void> {
     const url = /^[^/?#@\\\s]+$/.test(authority) ? URL.parse(`https://${authority}`) : null;
@@ -188,9 +193,9 @@ function hostAndPort({ hostname, port, protocol }: URL): string {
 function connected(socket: Socket, time: number): Promise<void> {
   if (!socket.connecting) return Promise.resolve();
   return new Promise((resolve, reject) => {
-    const late = startArrivalTimer(time, () => reject(new Error('connect timed out')));
+    const timer = startArrivalTimer(time, () => reject(new Error('connect timed out')));
     const settle = (error?: Error) => {
-      late.stop();
+      timer.stop();
       if (error) return reject(error);
       resolve();
     };

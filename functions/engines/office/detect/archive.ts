@@ -65,10 +65,10 @@ export async function scanArchive(
 ): Promise<void> {
   let left = Math.min(MAX_BYTES, Math.max(RATIO_FROM, bytes.length * MAX_RATIO));
   const parts = (await listParts(bytes)) ?? findParts(bytes);
-  if (parts.length > MAX_ENTRIES) throw tooLarge(`it has more than ${MAX_ENTRIES} parts`);
+  if (parts.length > MAX_ENTRIES) throw tooLargeError(`it has more than ${MAX_ENTRIES} parts`);
   // A claim to be too large is trusted. A claim to be small is not.
   const claimed = parts.reduce((sum, part) => sum + part.claimed, 0);
-  if (claimed > left) throw tooLarge(EXPANDS);
+  if (claimed > left) throw tooLargeError(EXPANDS);
   for (const [place, part] of parts.entries()) {
     try {
       for await (const piece of inflate(part)) {
@@ -79,7 +79,7 @@ export async function scanArchive(
     } catch {
       // The part is damaged. Its bytes up to here have been examined and counted.
     }
-    if (left < 0) throw tooLarge(EXPANDS);
+    if (left < 0) throw tooLargeError(EXPANDS);
   }
 }
 
@@ -174,7 +174,7 @@ function writeArchive(parts: readonly ListedPart[]): Buffer {
 async function listParts(bytes: Buffer): Promise<ListedPart[] | undefined> {
   try {
     const zip = await fromBufferPromise(withWholeEnd(bytes), { strictFileNames: false });
-    if (zip.entryCount > MAX_ENTRIES) throw tooLarge(`it has more than ${MAX_ENTRIES} parts`);
+    if (zip.entryCount > MAX_ENTRIES) throw tooLargeError(`it has more than ${MAX_ENTRIES} parts`);
     const parts: ListedPart[] = [];
     for await (const entry of zip.eachEntry()) {
       const header = entry.relativeOffsetOfLocalHeader;
@@ -237,6 +237,6 @@ async function* inflate({ method, data }: Part): AsyncGenerator<Buffer> {
   yield* stream as AsyncIterable<Buffer>;
 }
 
-function tooLarge(why: string): ConversionError {
+function tooLargeError(why: string): ConversionError {
   return new ConversionError('SOURCE_TOO_LARGE', `The document is too large: ${why}.`);
 }

@@ -58,7 +58,7 @@ export function recognizeStream(bytes: Buffer): Recognized | undefined {
 }
 
 /** Maximum bytes of a WordPerfect 4 code with its contents. Headers and footers are among the longest. */
-const LONGEST_CODE = 1024;
+const MAX_CODE_BYTES = 1024;
 
 /**
  * Whether a file is a WordPerfect 4 document. The format has no signature, only text with codes that begin and end
@@ -72,7 +72,7 @@ export function isWordPerfect4(bytes: Buffer): boolean {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!;
     if (isCode(byte)) {
-      const length = bytes.subarray(at + 1, at + LONGEST_CODE).indexOf(byte);
+      const length = bytes.subarray(at + 1, at + MAX_CODE_BYTES).indexOf(byte);
       if (length < 0) return false;
       at += length + 1;
     } else if ((byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d)) readable += 1;

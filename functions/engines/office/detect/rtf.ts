@@ -1,7 +1,7 @@
 import { ConversionError } from '../../../shared/errors.ts';
 
 const [BACKSLASH, OPEN, CLOSE] = [0x5c, 0x7b, 0x7d];
-const DEEPEST = 1000;
+const MAX_DEPTH = 1000;
 
 /**
  * Returns the closing braces that a truncated RTF file lacks. LibreOffice hangs on an unclosed field.
@@ -16,7 +16,7 @@ export function missingEnds(bytes: Buffer): string {
     if (byte === OPEN) depth += 1;
     if (byte === CLOSE) depth -= 1;
     if (byte === CLOSE && depth === 0) return '';
-    if (depth > DEEPEST) {
+    if (depth > MAX_DEPTH) {
       throw new ConversionError(
         'CORRUPT_SOURCE',
         'The document is damaged: its groups are nested too deeply.',

@@ -4,7 +4,7 @@ import { ConversionError } from '../../../shared/errors.ts';
 import type { Size } from '../../../shared/options/geometry.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import { WorkerCrash } from '../../worker/process.ts';
-import { PASSWORD_MESSAGES } from '../password-messages.ts';
+import { damagedMessage, PASSWORD_MESSAGES } from '../messages.ts';
 import type { Fallback } from '../pdfjs/fallback.ts';
 import type { PdfSource } from './drawing.ts';
 import type { Opened, Pdfium } from './pdfium.ts';
@@ -42,40 +42,40 @@ export async function openDocument(
 ): Promise<PdfDocument> {
   const failures: ConversionError[] = [];
   for (const password of passwords.length > 0 ? passwords : [undefined]) {
-    const locked = { ...source, id: randomUUID(), password };
-    const opened = await attempt(() => pdfium.open(locked, request.range, request));
-    if (!(opened instanceof ConversionError)) return describe(locked, opened, false);
+    const sourceWithPassword = { ...source, id: randomUUID(), password };
+    const opened = await attempt(() => pdfium.open(sourceWithPassword, request.range, request));
+    if (!(opened instanceof ConversionError)) return describe(sourceWithPassword, opened, false);
     failures.push(opened);
     if (opened.code === 'UNSUPPORTED_SOURCE') break;
 
-    const other = fallback && (await attempt(() => openWith(fallback, locked)));
-    if (other && !(other instanceof ConversionError)) return describe(locked, other, true);
+    const other = fallback && (await attempt(() => openWith(fallback, sourceWithPassword)));
+    if (other && !(other instanceof ConversionError)) return describe(sourceWithPassword, other, true);
     if (other) failures.push(other);
   }
   throw failures.find(({ code }) => Object.hasOwn(PASSWORD_MESSAGES, code)) ?? failures[0]!;
 
-  function openWith(other: Fallback, locked: PdfSource) {
+  function openWith(other: Fallback, { path, password }: PdfSource) {
     const { range, maxPixels } = request;
-    const source = relative(request.directory, locked.path);
-    const args = { source, password: locked.password, ...range, maxPixels };
+    const source = relative(request.directory, path);
+    const args = { source, password, ...range, maxPixels };
     return other.run<Opened>({ operation: 'open', arguments: args, inputs: [source] }, request);
   }
 
-  function describe(locked: PdfSource, { pageCount, sizes }: Opened, fallbackOnly: boolean): PdfDocument {
+  function describe(source: PdfSource, { pageCount, sizes }: Opened, fallbackOnly: boolean): PdfDocument {
     const { from } = request.range;
     let others: Promise<Opened> | undefined;
 
     async function sizeOf(page: number): Promise<Size> {
       const size = sizes[page - from];
       if (size && size.width > 0) return size;
-      if (!fallback || fallbackOnly) throw damagedPage(page);
-      others ??= openWith(fallback, locked);
+      if (!fallback || fallbackOnly) throw damagedPageError(page);
+      others ??= openWith(fallback, source);
       const other = (await others.catch(() => undefined))?.sizes[page - from];
-      if (!other?.width) throw damagedPage(page);
+      if (!other?.width) throw damagedPageError(page);
       return other;
     }
 
-    return { source: locked, fallbackOnly, pageCount, sizeOf };
+    return { source, fallbackOnly, pageCount, sizeOf };
   }
 }
 
@@ -88,7 +88,7 @@ async function attempt(open: () => Promise<Opened>): Promise<Opened | Conversion
     const aboutDocument = ['UNSUPPORTED_SOURCE', 'CORRUPT_SOURCE', 'PASSWORD_REQUIRED', 'WRONG_PASSWORD'];
     if (aboutDocument.includes(thrown.code)) return thrown;
     if (!isCrash(thrown)) throw thrown;
-    return new ConversionError('CORRUPT_SOURCE', damaged('The document'), { cause: thrown });
+    return new ConversionError('CORRUPT_SOURCE', damagedMessage(), { cause: thrown });
   }
 }
 
@@ -97,8 +97,6 @@ export function isCrash(thrown: unknown): boolean {
   return thrown instanceof ConversionError && thrown.cause instanceof WorkerCrash && !thrown.cause.atStart;
 }
 
-export function damagedPage(page: number, cause?: unknown): ConversionError {
-  return new ConversionError('CORRUPT_SOURCE', damaged(`Page ${page} of the document`), { cause });
+export function damagedPageError(page: number, cause?: unknown): ConversionError {
+  return new ConversionError('CORRUPT_SOURCE', damagedMessage(`Page ${page} of the document`), { cause });
 }
-
-const damaged = (what: string) => `${what} is damaged and cannot be displayed.`;

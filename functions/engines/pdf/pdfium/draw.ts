@@ -2,18 +2,18 @@ import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import type { PageImage } from '../options.ts';
-import { damagedPage, type Engines, isCrash, type PdfDocument } from './document.ts';
-import type { Drawing, Drawn, Encoding, PageFrame } from './drawing.ts';
+import { damagedPageError, type Engines, isCrash, type PdfDocument } from './document.ts';
+import { type Drawing, type Drawn, type Encoding, imageName, type PageFrame, rasterName } from './drawing.ts';
 import type { DrawFailures, DrawRequest, Image, Substitute } from './pdfium.ts';
 
-/** The writer of each format. For libvips, the native process writes raw pixels. */
+/** The program that writes each format: the native process itself, or libvips from its raw pixels. */
 const WRITERS = {
-  jpg: 'PDFium',
-  png: 'PDFium',
-  tiff: 'PDFium',
+  jpg: 'native',
+  png: 'native',
+  tiff: 'native',
   webp: 'libvips',
   avif: 'libvips',
-} as const satisfies Record<PageImage, 'PDFium' | 'libvips'>;
+} as const satisfies Record<PageImage, 'native' | 'libvips'>;
 
 export interface DrawOptions {
   readonly drawing: Drawing;
@@ -35,9 +35,9 @@ export async function drawFrames(
   onDrawn: (drawn: Drawn) => void,
 ): Promise<void> {
   // Raw pixels take a lot of disk space, so only one image at a time is drawn and encoded.
-  const single =
+  const onePageAtATime =
     !options.oneFile && (WRITERS[options.encoding.format] === 'libvips' || document.fallbackOnly);
-  for (const some of single ? frames.map((frame) => [frame]) : [frames]) {
+  for (const some of onePageAtATime ? frames.map((frame) => [frame]) : [frames]) {
     await new FrameDrawer(engines, document, options, request, onDrawn).draw(some);
   }
 }
@@ -48,7 +48,7 @@ class FrameDrawer {
   readonly #images: Image[] = [];
   /** Number of leading frames that PDFium finished in the last attempt. */
   #done = 0;
-  readonly #other: boolean;
+  readonly #writesRaw: boolean;
   readonly #engines: Engines;
   readonly #document: PdfDocument;
   readonly #options: DrawOptions;
@@ -67,7 +67,7 @@ class FrameDrawer {
     this.#options = options;
     this.#request = request;
     this.#onDrawn = onDrawn;
-    this.#other = WRITERS[options.encoding.format] === 'libvips';
+    this.#writesRaw = WRITERS[options.encoding.format] === 'libvips';
   }
 
   async draw(frames: readonly PageFrame[]): Promise<void> {
@@ -85,20 +85,20 @@ class FrameDrawer {
       if (!this.#options.oneFile) rest = rest.filter(({ number }) => !this.#finished.has(number));
     }
     for (const number of this.#substitutes.keys())
-      await rm(join(this.#options.directory, rasterOf(number)), { force: true });
+      await rm(join(this.#options.directory, rasterName(number)), { force: true });
     for (const image of this.#images) await this.#encode(image, frames);
   }
 
   /** Draws once. A crash counts as a failure of the first page that was not finished. */
   async #attempt(frames: readonly PageFrame[]): Promise<DrawFailures> {
     const { drawing, encoding, oneFile } = this.#options;
-    const what: DrawRequest = {
+    const drawRequest: DrawRequest = {
       source: this.#document.fallbackOnly ? undefined : this.#document.source,
       frames,
       substitutes: this.#substitutes,
       drawing,
       encoding,
-      extension: this.#other ? 'raw' : encoding.format,
+      extension: this.#writesRaw ? 'raw' : encoding.format,
       oneFile,
     };
     try {
@@ -107,7 +107,7 @@ class FrameDrawer {
         this.#done = done;
       };
       const request = { ...this.#request, onHeartbeat };
-      return await this.#engines.pdfium.draw(what, request, (image) => this.#onImage(image));
+      return await this.#engines.pdfium.draw(drawRequest, request, (image) => this.#onImage(image));
     } catch (thrown) {
       const open = frames.filter(
         ({ number }) => !this.#finished.has(number) && !this.#substitutes.has(number),
@@ -125,7 +125,7 @@ class FrameDrawer {
     // After a crash, pages that were already finished may be drawn again.
     if (this.#finished.has(image.page)) return;
     this.#finished.add(image.page);
-    if (this.#other) {
+    if (this.#writesRaw) {
       this.#images.push(image);
       return;
     }
@@ -133,7 +133,7 @@ class FrameDrawer {
   }
 
   #nameOf(page: number, extension: string = this.#options.encoding.format): string {
-    return `${this.#options.oneFile ? 'pages' : `page-${page}`}.${extension}`;
+    return imageName(this.#options.oneFile ? 'all' : page, extension);
   }
 
   #pathOf(page: number): string {
@@ -151,10 +151,10 @@ class FrameDrawer {
     for (const page of new Set(pages)) {
       const frame = frames.find(({ number }) => number === page);
       // A compromised engine could report any page, any number of times.
-      if (!frame || this.#substitutes.get(page) === 'empty') throw damagedPage(page);
-      const target = rasterOf(page);
+      if (!frame || this.#substitutes.get(page) === 'empty') throw damagedPageError(page);
+      const target = rasterName(page);
       try {
-        if (!fallback || this.#substitutes.has(page)) throw damagedPage(page);
+        if (!fallback || this.#substitutes.has(page)) throw damagedPageError(page);
         const { path, password } = this.#document.source;
         const source = relative(this.#options.directory, path);
         const args = { source, password, frame, drawing, target, maxPixels };
@@ -163,7 +163,7 @@ class FrameDrawer {
         this.#substitutes.set(page, 'raster');
       } catch (thrown) {
         this.#request.signal.throwIfAborted();
-        if (state === 'failed') throw damagedPage(page, thrown);
+        if (state === 'failed') throw damagedPageError(page, thrown);
         this.#substitutes.set(page, 'empty');
       }
     }
@@ -182,8 +182,4 @@ class FrameDrawer {
     await rm(join(this.#options.directory, raster));
     this.#onDrawn({ page: image.page, path: this.#pathOf(image.page) });
   }
-}
-
-function rasterOf(page: number): string {
-  return `raster-${page}`;
 }

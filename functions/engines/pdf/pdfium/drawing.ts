@@ -45,6 +45,16 @@ export interface Drawn {
   readonly path: string;
 }
 
+/** Returns the name of the file with the pixels of a page that another engine has drawn. */
+export function rasterName(page: number): string {
+  return `raster-${page}`;
+}
+
+/** Returns the name of an image: of one page, or of all pages in one file. */
+export function imageName(page: number | 'all', extension: string): string {
+  return page === 'all' ? `pages.${extension}` : `page-${page}.${extension}`;
+}
+
 /** Returns the bytes per pixel of a drawing. */
 export function channelsOf({ transparent, color }: Drawing): 1 | 3 | 4 {
   if (transparent) return 4;

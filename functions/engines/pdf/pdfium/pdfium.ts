@@ -4,8 +4,15 @@ import type { EngineDependencies } from '../../../shared/tool.ts';
 import { type ClientDependencies, EngineClient, type StallTimeouts } from '../../client.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import { nativeEngine } from '../../worker/sandbox.ts';
-import { PASSWORD_MESSAGES } from '../password-messages.ts';
-import type { Drawing, Encoding, PageFrame, PdfSource } from './drawing.ts';
+import { damagedMessage, PASSWORD_MESSAGES } from '../messages.ts';
+import {
+  type Drawing,
+  type Encoding,
+  imageName,
+  type PageFrame,
+  type PdfSource,
+  rasterName,
+} from './drawing.ts';
 
 /** Timeouts in milliseconds: without any progress, and per page. PDFium never finishes some documents. */
 const TIMES: StallTimeouts = { stall: 10_000, page: 30_000 };
@@ -14,7 +21,7 @@ const TIMES: StallTimeouts = { stall: 10_000, page: 30_000 };
 const MESSAGES = {
   UNSUPPORTED_SOURCE: () => 'The source is not a PDF document.',
   ...PASSWORD_MESSAGES,
-  CORRUPT_SOURCE: () => 'The document is damaged and cannot be displayed.',
+  CORRUPT_SOURCE: () => damagedMessage(),
   SOURCE_TOO_LARGE: ({ width, height, max }: Readonly<Record<string, string | number>>) =>
     width === undefined
       ? 'The document needs more memory than allowed.'
@@ -74,9 +81,13 @@ export interface Image {
 /** PDFium in native processes that draw and encode. Each keeps its last document open for the next request. */
 export interface Pdfium {
   open(source: PdfSource, range: { from: number; to: number }, request: WorkerRequest): Promise<Opened>;
-  draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void): Promise<DrawFailures>;
+  draw(
+    drawRequest: DrawRequest,
+    request: WorkerRequest,
+    onImage?: (image: Image) => void,
+  ): Promise<DrawFailures>;
   /** Writes the text of pages to a file. Returns the first page that PDFium cannot read, or 0 if the file is complete. */
-  readText(source: PdfSource, what: TextRequest, request: WorkerRequest): Promise<number>;
+  readText(source: PdfSource, textRequest: TextRequest, request: WorkerRequest): Promise<number>;
   warm(): Promise<void>;
   close(): Promise<void>;
 }
@@ -106,13 +117,13 @@ export function createPdfium(
     return { pageCount: opened.pageCount, sizes };
   }
 
-  function draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void) {
-    const { source, frames, substitutes, drawing, encoding, extension, oneFile } = what;
+  function draw(drawRequest: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void) {
+    const { source, frames, substitutes, drawing, encoding, extension, oneFile } = drawRequest;
     const { args, inputs } = source ? sourceOf(source, request) : { args: {}, inputs: [] };
     const rasters = [...substitutes].flatMap(([page, other]) =>
-      other === 'raster' ? [`raster-${page}`] : [],
+      other === 'raster' ? [rasterName(page)] : [],
     );
-    const files = oneFile ? ['pages'] : frames.map(({ number }) => `page-${number}`);
+    const pages = oneFile ? (['all'] as const) : frames.map(({ number }) => number);
     return client.run<DrawFailures>(
       {
         operation: 'draw',
@@ -129,7 +140,7 @@ export function createPdfium(
           turns: drawing.rotate / 90,
         },
         inputs: [...inputs, ...rasters],
-        outputs: files.map((name) => `${name}.${extension}`),
+        outputs: pages.map((page) => imageName(page, extension)),
       },
       {
         ...request,
@@ -138,10 +149,10 @@ export function createPdfium(
     );
   }
 
-  async function readText(source: PdfSource, what: TextRequest, request: WorkerRequest) {
+  async function readText(source: PdfSource, textRequest: TextRequest, request: WorkerRequest) {
     const { args, inputs } = sourceOf(source, request);
-    const target = relative(request.directory, what.target);
-    const { pages, annotations } = what;
+    const target = relative(request.directory, textRequest.target);
+    const { pages, annotations } = textRequest;
     const text = { ...args, pages, annotations, target };
     const work = { operation: 'text', arguments: text, inputs, outputs: [target] };
     return (await client.run<{ failed: number }>(work, request)).failed;

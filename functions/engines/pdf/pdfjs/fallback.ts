@@ -12,8 +12,8 @@ import type { Image } from '../pdfium/pdfium.ts';
 const PAGE_TIME = 30_000;
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** The document of a request, by the name of its file. */
-export interface LockedFile {
+/** The PDF file of a request, and its password if it has one. */
+export interface PdfFile {
   readonly source: string;
   readonly password: string | undefined;
   readonly maxPixels: number;
@@ -21,15 +21,15 @@ export interface LockedFile {
 
 /** The operations of the fallback process and their arguments; see `worker.ts`. */
 export interface FallbackOperations {
-  readonly open: LockedFile & { readonly from: number; readonly to: number };
+  readonly open: PdfFile & { readonly from: number; readonly to: number };
   /** Writes the page's pixels, row by row, to `target`. */
-  readonly draw: LockedFile & {
+  readonly draw: PdfFile & {
     readonly frame: PageFrame;
     readonly drawing: Drawing;
     readonly target: string;
   };
   /** Writes the text of pages in PDFium's layout, without form fields. */
-  readonly text: LockedFile & { readonly pages: readonly number[]; readonly target: string };
+  readonly text: PdfFile & { readonly pages: readonly number[]; readonly target: string };
   /** Writes the pixels in `raster` as an image. */
   readonly encode: {
     readonly raster: string;

@@ -4,7 +4,7 @@ import { AnnotationMode, getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import sharp from 'sharp';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { Size } from '../../../shared/options/geometry.ts';
-import { PASSWORD_MESSAGES } from '../password-messages.ts';
+import { damagedMessage, PASSWORD_MESSAGES } from '../messages.ts';
 import { channelsOf, type Drawing, type PageFrame } from '../pdfium/drawing.ts';
 import { packageFile } from './package-file.ts';
 
@@ -122,10 +122,9 @@ function spread(shades: Uint8Array, pixels: Uint8Array): void {
 }
 
 function refusal(thrown: unknown, passwordGiven: boolean): never {
-  const locked = thrown instanceof Error && thrown.name === 'PasswordException';
-  if (!locked) {
-    const message = 'The document is damaged and cannot be displayed.';
-    throw new ConversionError('CORRUPT_SOURCE', message, { cause: thrown });
+  const needsPassword = thrown instanceof Error && thrown.name === 'PasswordException';
+  if (!needsPassword) {
+    throw new ConversionError('CORRUPT_SOURCE', damagedMessage(), { cause: thrown });
   }
   const code = passwordGiven ? 'WRONG_PASSWORD' : 'PASSWORD_REQUIRED';
   throw new ConversionError(code, PASSWORD_MESSAGES[code]());

@@ -5,7 +5,7 @@ import { ConversionError } from '../../../shared/errors.ts';
 import { serveRequests } from '../../worker/serve.ts';
 import type { Opened } from '../pdfium/pdfium.ts';
 import { encodeRaster } from './encode.ts';
-import type { FallbackOperations, LockedFile } from './fallback.ts';
+import type { FallbackOperations, PdfFile } from './fallback.ts';
 import { openWithPdfjs, type PdfjsDocument } from './pdfjs.ts';
 
 // One core per process: pages are distributed over processes.
@@ -42,7 +42,7 @@ await serveRequests<FallbackOperations>({
   },
 });
 
-async function documentOf({ source, password = '', maxPixels }: LockedFile): Promise<PdfjsDocument> {
+async function documentOf({ source, password = '', maxPixels }: PdfFile): Promise<PdfjsDocument> {
   // The path cannot identify the file, because it differs in each request.
   const { ino, size, mtimeMs } = statSync(source);
   const key = JSON.stringify([ino, size, mtimeMs, password]);

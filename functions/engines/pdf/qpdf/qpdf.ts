@@ -3,7 +3,7 @@ import type { EngineDependencies } from '../../../shared/tool.ts';
 import { type ClientDependencies, EngineClient } from '../../client.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import { nativeEngine } from '../../worker/sandbox.ts';
-import { PASSWORD_MESSAGES } from '../password-messages.ts';
+import { PASSWORD_MESSAGES } from '../messages.ts';
 import { type Edit, jobOf } from './job.ts';
 
 export type { Edit, Encryption, Information, Permissions } from './job.ts';

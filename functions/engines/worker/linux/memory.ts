@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 /** Chromium's own score for the processes of pages. It reports an error if it cannot lower a higher score. */
 const OOM_SCORE = 300;
 /** Minimum difference from the server's own score, which a container may have raised. */
-const LEAST_DIFFERENCE = 100;
+const MIN_DIFFERENCE = 100;
 const MAX_OOM_SCORE = 1000;
 
 /**
@@ -13,7 +13,7 @@ const MAX_OOM_SCORE = 1000;
  */
 export function preferAsOomVictim({ pid }: ChildProcess): void {
   if (pid === undefined) return;
-  const score = Math.min(Math.max(OOM_SCORE, ownScore() + LEAST_DIFFERENCE), MAX_OOM_SCORE);
+  const score = Math.min(Math.max(OOM_SCORE, ownScore() + MIN_DIFFERENCE), MAX_OOM_SCORE);
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, String(score));
   } catch {

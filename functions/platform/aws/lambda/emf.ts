@@ -17,7 +17,7 @@ interface MetricSet {
   readonly metrics: readonly Metric[];
 }
 
-/** Returns the facts that make CloudWatch read metrics from a log line (Embedded Metric Format). */
+/** Returns the log fields that make CloudWatch read metrics from a log line (Embedded Metric Format). */
 export function metricFacts(namespace: string, ...sets: readonly MetricSet[]): Record<string, unknown> {
   const metrics = sets.flatMap((set) => set.metrics);
   return {
@@ -35,22 +35,22 @@ export function metricFacts(namespace: string, ...sets: readonly MetricSet[]): R
 
 /** Adds metrics to the router's log line about each call: calls by tool and code, and their duration. */
 export function withCallMetrics(log: Log, namespace: string): Log {
-  return (event, facts = {}, level) => {
-    if (event !== 'call') return log(event, facts, level);
-    const hasTool = typeof facts.tool === 'string';
+  return (event, fields = {}, level) => {
+    if (event !== 'call') return log(event, fields, level);
+    const hasTool = typeof fields.tool === 'string';
     const calls = [{ name: 'Calls', unit: 'Count', value: 1 }] as const;
     const durations = [
-      { name: 'CallDuration', unit: 'Milliseconds', value: Number(facts.milliseconds) },
+      { name: 'CallDuration', unit: 'Milliseconds', value: Number(fields.milliseconds) },
     ] as const;
     const metrics = metricFacts(
       namespace,
       // The tool is a dimension only where the dashboard shows it, because each combination is billed as a separate
       // metric.
-      { dimensions: [hasTool && facts.code === 'OK' ? ['tool', 'code'] : ['code']], metrics: calls },
+      { dimensions: [hasTool && fields.code === 'OK' ? ['tool', 'code'] : ['code']], metrics: calls },
       // Counts only calls that reached a tool, because others would distort the duration of conversions.
       ...(hasTool ? [{ dimensions: [[], ['tool']], metrics: durations }] : []),
     );
-    log(event, { ...facts, ...metrics }, level);
+    log(event, { ...fields, ...metrics }, level);
   };
 }
 
@@ -63,8 +63,8 @@ export function conversionMetrics(log: Log, namespace: string, coldStarts: () =>
         { name: 'ColdStarts', unit: 'Count', value: coldStarts() },
         { name: 'UsedMemory', unit: 'Megabytes', value: usedMemory() },
       ];
-      const facts = { tool, sourceBytes, resultBytes, pages };
-      log('metrics', { ...facts, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
+      const fields = { tool, sourceBytes, resultBytes, pages };
+      log('metrics', { ...fields, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
     },
   };
 }
@@ -88,7 +88,7 @@ export function watchErrors<Store extends object>(store: Store, log: Log, namesp
             { cause: describe(thrown), ...metricFacts(namespace, { dimensions: [[]], metrics }) },
             'error',
           );
-          throw isTemporary(thrown) ? keyTableUnavailable(thrown) : thrown;
+          throw isTemporary(thrown) ? keyTableError(thrown) : thrown;
         }
       };
     },
@@ -101,7 +101,7 @@ function isTemporary(thrown: unknown): boolean {
   return isTransientError(error) || isThrottlingError(error);
 }
 
-function keyTableUnavailable(cause: unknown): ConversionError {
+function keyTableError(cause: unknown): ConversionError {
   const message = 'The service cannot read its accounts at the moment. Retry in 5 seconds.';
   return new ConversionError('OVERLOADED', message, { cause, retryAfter: 5 });
 }

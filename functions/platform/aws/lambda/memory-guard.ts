@@ -7,12 +7,12 @@ const [MIN_INTERVAL, MAX_INTERVAL] = [20, 250];
 /**
  * Maximum MiB that a page's script can allocate per millisecond. The less memory is left, the sooner the next check.
  */
-const FASTEST = 4;
+const MAX_ALLOCATION_RATE = 4;
 /**
  * Fraction of the function's memory above which a conversion fails. At 100 %, Lambda would kill the whole
  * environment.
  */
-const SHARE = 0.9;
+const MEMORY_FRACTION = 0.9;
 
 /** Runs work with a signal that also aborts when this process and its descendants approach `limit` MiB. */
 export async function withMemoryGuard<Value>(
@@ -22,9 +22,9 @@ export async function withMemoryGuard<Value>(
 ): Promise<Value> {
   const guard = new AbortController();
   const look = () => {
-    const left = SHARE * limit - usedMemory(SHARE * limit);
+    const left = MEMORY_FRACTION * limit - usedMemory(MEMORY_FRACTION * limit);
     if (left < 0) return guard.abort(memoryError());
-    timer = setTimeout(look, Math.min(MAX_INTERVAL, Math.max(MIN_INTERVAL, left / FASTEST)));
+    timer = setTimeout(look, Math.min(MAX_INTERVAL, Math.max(MIN_INTERVAL, left / MAX_ALLOCATION_RATE)));
   };
   let timer = setTimeout(look, MIN_INTERVAL);
   try {
@@ -41,7 +41,7 @@ export async function withMemoryGuard<Value>(
 function usedMemory(limit: number): number {
   const pids = processTree(process.pid);
   const resident = pids.reduce((sum, pid) => sum + readStat(pid).memory, 0);
-  return limit - resident > MAX_INTERVAL * FASTEST ? resident : ownMemory(pids);
+  return limit - resident > MAX_INTERVAL * MAX_ALLOCATION_RATE ? resident : ownMemory(pids);
 }
 
 function memoryError(): ConversionError {

@@ -42,11 +42,11 @@ type ToolHandler = (
 ) => Promise<InvocationResult | ToolResult | { readonly status: EngineStatus }>;
 
 /**
- * Maximum milliseconds since the start of the process that Lambda's init phase is used. After 10 s Lambda would kill
- * the process and start it again, at the caller's cost.
+ * How long after the process starts Lambda's init phase is used, in milliseconds. After 10 s Lambda would kill the
+ * process and start it again, at the caller's cost.
  */
 const INIT_TIME = 8000;
-/** Maximum milliseconds that a preparation or a health check waits for the engine. */
+/** How long a preparation or a health check waits for the engine, in milliseconds. */
 const WARM_TIME = 5000;
 /**
  * Time before Lambda's own timeout at which a conversion is aborted, in milliseconds, so that the caller gets a
@@ -107,7 +107,7 @@ async function prepare<T extends Tool>(
     readValidators: createReadValidators(egress),
     put: orReceive(createS3Put(environment.resultsUrl)),
     temporary,
-    log: (event, facts, level) => log(event, { ...facts, ...sandboxState() }, level),
+    log: (event, fields, level) => log(event, { ...fields, ...sandboxState() }, level),
     conversions: conversionMetrics(log, metrics, coldStarts),
   });
   const handle: Invoke = async (invocation, signal) => {

@@ -8,7 +8,7 @@ import { inTurn } from '../../../engines/worker/start-turns.ts';
 import { ConversionError, stoppingError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
 import { textSetting } from '../../../shared/settings/environment.ts';
-import { downloadTimeout, type ReadValidators } from '../../../shared/source/download.ts';
+import { downloadTimeoutError, type ReadValidators } from '../../../shared/source/download.ts';
 import { BUDGETS } from '../../../shared/source/request.ts';
 import { untilAborted, withTimeout } from '../../../shared/timeout.ts';
 import type { Download, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
@@ -174,7 +174,7 @@ export class Downloaders {
     };
     // The process itself times out the download, unless it hangs.
     return withTimeout(BUDGETS.whole + RESPONSE_TIMEOUT, signal, download, () =>
-      downloadTimeout(BUDGETS.whole),
+      downloadTimeoutError(BUDGETS.whole),
     );
   }
 

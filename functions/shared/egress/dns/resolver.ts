@@ -92,10 +92,10 @@ async function queryBoth(resolver: Resolver, name: string): Promise<readonly str
     throw error.errors[0];
   });
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
+  const timedOut = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, OTHER_FAMILY_TIME);
   });
-  await Promise.race([settled, late]);
+  await Promise.race([settled, timedOut]);
   clearTimeout(timer);
   return [...found];
 }

@@ -8,7 +8,7 @@ import {
   createInflate,
   createZstdDecompress,
 } from 'node:zlib';
-import { ConversionError, sourceTooLarge } from '../../errors.ts';
+import { ConversionError, sourceTooLargeError } from '../../errors.ts';
 
 export interface DecodeRequest {
   readonly path: string;
@@ -45,7 +45,7 @@ export async function decodeFile({ path, target, encodings, limit }: DecodeReque
   const count = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes > limit) done(sourceTooLarge(limit));
+      if (bytes > limit) done(sourceTooLargeError(limit));
       else done(null, chunk);
     },
   });

@@ -49,9 +49,9 @@ export function boundConnections(server: Server, max: number): Connections {
 
   /** Returns the connection that has been idle longest in the network with the most idle connections. */
   function leastImportant(): Socket | undefined {
-    let most: Set<Socket> | undefined;
-    for (const sockets of idle.values()) if (sockets.size > (most?.size ?? 0)) most = sockets;
-    return most?.values().next().value;
+    let largest: Set<Socket> | undefined;
+    for (const sockets of idle.values()) if (sockets.size > (largest?.size ?? 0)) largest = sockets;
+    return largest?.values().next().value;
   }
 
   server.on('connection', (socket: Socket) => {

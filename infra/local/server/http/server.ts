@@ -16,8 +16,8 @@ import { FILES_PATH, serveFile } from './files.ts';
 export interface Dependencies {
   /** See `Settings`. */
   readonly publicUrl?: string | undefined;
-  /** Handles a request for a conversion. `base` is the origin that the caller used. */
-  readonly route: (request: HttpRequest, base: string, signal: AbortSignal) => Promise<HttpReply>;
+  /** Handles a request for a conversion. `origin` is the one that the caller used. */
+  readonly route: (request: HttpRequest, origin: string, signal: AbortSignal) => Promise<HttpReply>;
   readonly storage: DiskStorage;
   /** The site. Without it, the URLs in the response to a missing key lead to `texts`. */
   readonly site?: Site | undefined;
@@ -42,6 +42,18 @@ const IGNORE_TIME = 5000;
 const KEEP_ALIVE_TIME = 65_000;
 /** Limits how many bodies are ignored at once, because one read of tiny chunks blocks the main thread for 6 ms. */
 const ignoring = createFairQueue({ total: 16, perAccount: 4 });
+
+/** Length in characters above which a text counts as long. */
+const LONG_TEXT = 10_000;
+const MAX_LONG_TEXTS = 20;
+const longTexts = new Map<string, Buffer>();
+
+const STATUS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+const NOT_ENCODED =
+  '[ERROR] Characters outside of ASCII in the URL must be percent-encoded as UTF-8. (BAD_PARAMETER)';
 
 /** Returns the HTTP server for one machine, which serves conversions, results and text pages. */
 export function createHttpServer(dependencies: Dependencies): { server: Server; connections: Connections } {
@@ -84,18 +96,18 @@ async function answer(
   { publicUrl, route, storage, texts, site }: Dependencies,
   connections: Connections,
 ): Promise<void> {
-  const base = publicUrl ?? baseOf(request);
-  const url = URL.parse(request.url ?? '/', base) ?? new URL(base);
+  const origin = publicUrl ?? requestOrigin(request);
+  const url = URL.parse(request.url ?? '/', origin) ?? new URL(origin);
   const reads = request.method === 'GET' || request.method === 'HEAD';
   if (reads && url.pathname.startsWith(FILES_PATH)) {
     connections.markDownload(request);
     return serveFile(request, response, { url, storage });
   }
 
-  const asked = readRequest(request, url);
+  const httpRequest = readRequest(request, url);
   const text = reads ? texts.get(url.pathname) : undefined;
-  const known = text === undefined ? await site?.respond(asked, base) : textReply(text);
-  const reply = known ?? (await converted());
+  const pageReply = text === undefined ? await site?.respond(httpRequest, origin) : textReply(text);
+  const reply = pageReply ?? (await converted());
   if (reply.file !== undefined) {
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
     return serveFile(request, response, { url: new URL(reply.file), storage });
@@ -109,7 +121,7 @@ async function answer(
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
-    return route(site ? await site.withSamples(asked) : asked, base, gone.signal);
+    return route(site ? await site.withSamples(httpRequest) : httpRequest, origin, gone.signal);
   }
 }
 
@@ -126,18 +138,6 @@ function readRequest(request: IncomingMessage, url: URL): HttpRequest {
   };
 }
 
-/** Length in characters above which a text counts as long. */
-const LONG_TEXT = 10_000;
-const MAX_LONG_TEXTS = 20;
-const longTexts = new Map<string, Buffer>();
-
-const STATUS: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
-const NOT_ENCODED =
-  '[ERROR] Characters outside of ASCII in the URL must be percent-encoded as UTF-8. (BAD_PARAMETER)';
-
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -153,7 +153,7 @@ function refuseInTurn(error: NodeJS.ErrnoException, socket: Duplex, last?: Excha
     ? inProgress.response
     : inProgress?.response.socket === null && inProgress.previous;
   if (earlier) earlier.once('close', () => refuse(error, socket));
-  // The body of a request is invalid whose reply has begun.
+  // The reply has already started, so an error can no longer be sent.
   else if (inProgress?.response.headersSent) socket.destroy();
   else refuse(error, socket);
 }
@@ -173,11 +173,11 @@ function refuse({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
 }
 
 /** Returns the origin that the caller used. The header is untrusted, so only a plain host and port is accepted. */
-function baseOf({ headers, socket }: IncomingMessage): string {
+function requestOrigin({ headers, socket }: IncomingMessage): string {
   const host = headers.host ?? '';
   const plain = /^([a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i.test(host);
-  const base = `http://${host}`;
-  return plain && URL.canParse(base) ? base : `http://localhost:${socket.localPort}`;
+  const origin = `http://${host}`;
+  return plain && URL.canParse(origin) ? origin : `http://localhost:${socket.localPort}`;
 }
 
 /**
@@ -228,9 +228,9 @@ function ignoreRest(request: IncomingMessage, isLast: boolean): void {
   // Frees the URL, which is no longer needed and may be long.
   request.url = '';
   const over = new AbortController();
-  const late = setTimeout(() => socket.destroy(), IGNORE_TIME);
+  const timer = setTimeout(() => socket.destroy(), IGNORE_TIME);
   const end = () => {
-    clearTimeout(late);
+    clearTimeout(timer);
     socket.off('close', end);
     over.abort();
   };
@@ -240,7 +240,7 @@ function ignoreRest(request: IncomingMessage, isLast: boolean): void {
   ignoring.run(callerIp(request) ?? '', () => discard(request, over.signal), over.signal).catch(() => {});
 }
 
-/** Reads and discards a body until `over` fires. */
+/** Reads and discards a body until `over` is aborted. */
 async function discard(request: IncomingMessage, over: AbortSignal): Promise<void> {
   let [chunks, bytes] = [0, 0];
   request.on('data', (chunk: Buffer) => {
@@ -248,7 +248,7 @@ async function discard(request: IncomingMessage, over: AbortSignal): Promise<voi
     bytes += chunk.length;
     if (areTinyChunks(chunks, bytes)) request.socket.destroy();
   });
-  // The reader of its beginning has paused it.
+  // Whoever read its first bytes paused it.
   request.resume();
   if (!over.aborted) await once(over, 'abort');
 }

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { TiffReader } from '../../../../functions/engines/image/tiff/directory.ts';
 import { createEngine } from '../../../../functions/imageproc/convert.ts';
+import { TiffReader } from '../../../../functions/imageproc/source/tiff-reader.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
 import { QUARTERS, quarters } from '../../../fixtures/image.ts';
 import { pixel } from '../../../likeness.ts';

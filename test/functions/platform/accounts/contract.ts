@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AccountTable } from '../../../../functions/platform/accounts/accounts.ts';
-import type { AuditLog } from '../../../../functions/platform/audit/audit.ts';
+import type { AccountTable } from '../../../../functions/platform/accounts.ts';
+import type { AuditLog } from '../../../../functions/platform/audit.ts';
 import type { Keys } from '../../../../functions/platform/keys/keys.ts';
 import type { Failures } from '../../../../functions/platform/usage/failures.ts';
 

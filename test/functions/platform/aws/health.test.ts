@@ -6,11 +6,11 @@ import { Refusal, startLambdaEndpoint } from '../../../infra/aws/servers/lambda-
 const FUNCTIONS = { pdftools: 'one', html2pdf: 'two', html2image: 'three', imageproc: 'four' };
 
 it('asks one function after the other, once a minute, and tells a busy one from a broken one', async () => {
-  let [asked, running, most] = [0, 0, 0];
+  let [asked, running, peak] = [0, 0, 0];
   const endpoint = await startLambdaEndpoint(async (name) => {
     asked += 1;
     running += 1;
-    most = Math.max(most, running);
+    peak = Math.max(peak, running);
     await new Promise((resolve) => setTimeout(resolve, 5));
     running -= 1;
     if (name === 'two') throw new Refusal(429, 'TooManyRequestsException');
@@ -29,7 +29,7 @@ it('asks one function after the other, once a minute, and tells a busy one from 
 
   expect(states[0]).toEqual({ pdftools: 'up', html2pdf: 'busy', html2image: 'down', imageproc: 'starting' });
   expect(states[1]).toBe(states[0]);
-  expect({ asked, most }).toEqual({ asked: 4, most: 1 });
+  expect({ asked, peak }).toEqual({ asked: 4, peak: 1 });
   client.destroy();
   await endpoint.close();
 });

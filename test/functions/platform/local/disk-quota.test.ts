@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { busiestTurn } from '../../../busiest-turn.ts';
 
-const MOST = 2 ** 20;
+const MAX_BYTES = 2 ** 20;
 const signal = new AbortController().signal;
 let root: string;
 let secret: Buffer;
@@ -17,12 +17,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-function open(accountBytes = MOST) {
+function open(accountBytes = MAX_BYTES) {
   const disk = createDiskStorage({ directory: join(root, 'results'), secret, urlLifetime: 60, accountBytes });
   const grant = (account: string) =>
     disk.at('http://localhost/files').grant({
       prefix: `${randomBytes(16).toString('hex')}/`,
-      maxBytes: 2 * MOST,
+      maxBytes: 2 * MAX_BYTES,
       contentType: 'image/png',
       lifetime: 60_000,
       account,
@@ -38,7 +38,7 @@ function open(accountBytes = MOST) {
 describe('the disk space of an account', () => {
   it('holds results up to the limit', async () => {
     const disk = open();
-    await disk.store('one', MOST - 10_000);
+    await disk.store('one', MAX_BYTES - 10_000);
     await disk.store('one', 10_000);
 
     await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED', retryAfter: 3600 });
@@ -47,7 +47,7 @@ describe('the disk space of an account', () => {
 
   it('is checked before a conversion begins', async () => {
     const disk = open();
-    await disk.store('one', MOST);
+    await disk.store('one', MAX_BYTES);
 
     await expect(disk.grant('one')).rejects.toMatchObject({
       code: 'QUOTA_EXCEEDED',
@@ -58,41 +58,41 @@ describe('the disk space of an account', () => {
 
   it('rejects a result that does not fit, and stores nothing of it', async () => {
     const disk = open();
-    await disk.store('one', MOST / 2);
+    await disk.store('one', MAX_BYTES / 2);
 
-    await expect(disk.store('one', MOST)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect(disk.store('one', MAX_BYTES)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
     expect(await readdir(join(root, 'results'))).toHaveLength(1);
   });
 
   it('is not taken by other accounts', async () => {
     const disk = open();
-    await disk.store('one', MOST);
+    await disk.store('one', MAX_BYTES);
 
-    await expect(disk.store('two', MOST)).resolves.toMatch(/a\.png$/);
+    await expect(disk.store('two', MAX_BYTES)).resolves.toMatch(/a\.png$/);
   });
 
   it('is remembered across a restart', async () => {
-    await open().store('one', MOST);
+    await open().store('one', MAX_BYTES);
 
     await expect(open().store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('is free again when results have expired', async () => {
     const disk = open();
-    await disk.store('one', MOST);
+    await disk.store('one', MAX_BYTES);
     const [name] = await readdir(join(root, 'results'));
     await utimes(join(root, 'results', name!), 1, 1);
 
     await disk.sweep(60_000);
 
-    await expect(disk.store('one', MOST)).resolves.toMatch(/a\.png$/);
+    await expect(disk.store('one', MAX_BYTES)).resolves.toMatch(/a\.png$/);
     await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
     await expect(open().store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('is still taken after results of others have expired', async () => {
     const disk = open();
-    await disk.store('one', MOST);
+    await disk.store('one', MAX_BYTES);
 
     await disk.sweep(60_000);
 
@@ -109,7 +109,7 @@ describe('the disk space of an account', () => {
 
   it('is counted and swept without holding up other work, however many results there are', async () => {
     const disk = open(2 ** 40);
-    await disk.store('one', MOST);
+    await disk.store('one', MAX_BYTES);
     const [account] = await readdir(join(root, 'results-by-account'));
     const folder = join(root, 'results-by-account', account!);
     for (let index = 0; index < 20_000; index++) writeFileSync(join(folder, `${index}.5`), '');
@@ -122,14 +122,14 @@ describe('the disk space of an account', () => {
 
     expect(await readdir(folder)).toHaveLength(1);
     expect(longest).toBeLessThan(total / 8);
-    await expect(open(MOST).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect(open(MAX_BYTES).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('has no limit if none is set', async () => {
     const disk = open(0);
-    await disk.store('one', MOST);
+    await disk.store('one', MAX_BYTES);
 
-    await expect(disk.store('one', MOST)).resolves.toMatch(/a\.png$/);
+    await expect(disk.store('one', MAX_BYTES)).resolves.toMatch(/a\.png$/);
   });
 
   it('does not let a tool store for another account', async () => {

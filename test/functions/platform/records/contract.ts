@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Records } from '../../../../functions/platform/records/records.ts';
+import type { Records } from '../../../../functions/platform/records.ts';
 
 export interface RecordsUnderTest {
   readonly records: Records;

@@ -10,7 +10,7 @@ import type { HttpRequest } from '../../../../functions/router/http.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
-import { type Accounts, openAccounts } from '../../../../infra/local/accounts.ts';
+import { openStores, type Stores } from '../../../../infra/local/stores.ts';
 import { unlimited } from '../../accounts.ts';
 import { tiny } from '../../tiny-tool.ts';
 import { headerOf } from '../header.ts';
@@ -18,7 +18,7 @@ import { headerOf } from '../header.ts';
 const MEASURED = { sourceBytes: 10, resultBytes: 20, pages: 3, milliseconds: 40, steps: { convert: 40 } };
 
 let directory: string;
-let accounts: Accounts;
+let stores: Stores;
 let apiKey: string;
 let record: KeyRecord;
 let invoke: Invoke;
@@ -29,22 +29,22 @@ beforeEach(async () => {
   // A minute must not end during a test.
   vi.useFakeTimers({ toFake: ['Date'] });
   directory = mkdtempSync(join(tmpdir(), 'limit-'));
-  accounts = openAccounts(directory);
-  ({ apiKey, record } = await accounts.keys.create({ name: 'test', limits: { perMinute: 50, perMonth: 3 } }));
+  stores = openStores(directory);
+  ({ apiKey, record } = await stores.keys.create({ name: 'test', limits: { perMinute: 50, perMonth: 3 } }));
   grant = async (request) => ({ ...request });
   invoke = async ({ grant }) => ({ ok: true, objectKeys: [`${grant.prefix}b.png`], measured: MEASURED });
   lines = [];
 });
 afterEach(() => {
   vi.useRealTimers();
-  accounts.close();
+  stores.close();
   rmSync(directory, { recursive: true });
 });
 
 function call(query: Record<string, string> = {}, http: Partial<HttpRequest> = {}) {
   const dependencies: Dependencies = {
     ...unlimited,
-    ...accounts,
+    ...stores,
     tools: [tiny],
     storage: {
       grant: (request) => grant(request),
@@ -95,7 +95,7 @@ describe('the limits of a key', () => {
   });
 
   it('reject calls over the limit per minute', async () => {
-    await accounts.keys.update(record.id, { limits: { perMinute: 1 } });
+    await stores.keys.update(record.id, { limits: { perMinute: 1 } });
     await call();
 
     const { status, headers, body } = await call();
@@ -155,14 +155,14 @@ describe('the limits of a key', () => {
 
   it('apply to the account, even after its key is rotated', async () => {
     await call();
-    const rotated = await rotateKey(accounts.keys, record.id, 60_000);
+    const rotated = await rotateKey(stores.keys, record.id, 60_000);
     const [old, renewed] = [await call(), await call({ apikey: rotated!.apiKey })];
 
     expect([left(old)[1], left(renewed)[1]]).toEqual([1, 0]);
   });
 
   it('restrict a key with an allow list to those tools', async () => {
-    const other = await accounts.keys.create({ name: 'other', tools: ['pdftools'] });
+    const other = await stores.keys.create({ name: 'other', tools: ['pdftools'] });
 
     const { status, body } = await call({ apikey: other.apiKey });
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredFile } from '../../../../functions/platform/storage.ts';
-import { deliver } from '../../../../functions/shared/conversion/store.ts';
+import { storeOutputs } from '../../../../functions/shared/conversion/store.ts';
 import { readOutputName } from '../../../../functions/shared/output-name.ts';
 import { CONVERSION_LIMITS, type Output } from '../../../../functions/shared/tool.ts';
 import { busiestTurn } from '../../../busiest-turn.ts';
@@ -34,7 +34,7 @@ function run(
   outputs: Iterable<Output> | AsyncIterable<Output>,
   { limits = CONVERSION_LIMITS, signal = new AbortController().signal } = {},
 ) {
-  return deliver({
+  return storeOutputs({
     outputs,
     ...readOutputName(outfile),
     directory,

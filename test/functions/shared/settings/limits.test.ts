@@ -5,14 +5,14 @@ import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
 afterEach(() => vi.unstubAllEnvs());
 
 it('keeps the default limits if nothing is set', () => {
-  expect(conversionLimitSettings({ longest: 240 })).toEqual(CONVERSION_LIMITS);
+  expect(conversionLimitSettings({ maxSeconds: 240 })).toEqual(CONVERSION_LIMITS);
 });
 
 it('reads megabytes and seconds', () => {
   vi.stubEnv('MAX_SOURCE_MB', '7');
   vi.stubEnv('CONVERSION_TIME', '12');
 
-  const limits = conversionLimitSettings({ longest: 240 });
+  const limits = conversionLimitSettings({ maxSeconds: 240 });
 
   expect(limits).toEqual({ ...CONVERSION_LIMITS, sourceBytes: 7_000_000, conversionTime: 12_000 });
 });
@@ -20,5 +20,5 @@ it('reads megabytes and seconds', () => {
 it('rejects a time above the maximum of the deployment and names the setting', () => {
   vi.stubEnv('CONVERSION_TIME', '241');
 
-  expect(() => conversionLimitSettings({ longest: 240 })).toThrow(/CONVERSION_TIME.*1 to 240.*'241'/);
+  expect(() => conversionLimitSettings({ maxSeconds: 240 })).toThrow(/CONVERSION_TIME.*1 to 240.*'241'/);
 });

@@ -5,7 +5,7 @@ import { pace } from '../../../../functions/shared/source/pace.ts';
 
 const CHUNKS = 1000;
 /** Chunks in one turn, and those that a turn may begin with. */
-const MOST = 2 * 16;
+const MAX_CHUNKS = 2 * 16;
 
 it('leaves turns of the event loop to others while chunks arrive at once', async () => {
   const chunks = Array.from({ length: CHUNKS }, (_, index) => Buffer.from(`${index};`));
@@ -32,5 +32,5 @@ it('leaves turns of the event loop to others while chunks arrive at once', async
   });
 
   expect(Buffer.concat(received)).toEqual(Buffer.concat(chunks));
-  expect(most).toBeLessThanOrEqual(MOST);
+  expect(most).toBeLessThanOrEqual(MAX_CHUNKS);
 });

@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createSmtp } from '../../../../functions/platform/mail/smtp.ts';
+import { createSmtp } from '../../../../functions/platform/smtp.ts';
 import { sessionCookie } from '../../../../functions/site/accounts/cookies.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
-import type { Accounts } from '../../../../infra/local/accounts.ts';
+import type { Stores } from '../../../../infra/local/stores.ts';
 import { type MailServer, startMailServer } from '../mail-server.ts';
 import { apiKeyIn, keyIdIn, openSite, type SiteUnderTest } from './site-under-test.ts';
 
 let site: SiteUnderTest;
-let accounts: Accounts;
+let stores: Stores;
 let mailServer: MailServer;
 let visit: SiteUnderTest['visit'];
 /** Accounts whose files were deleted. */
@@ -22,7 +22,7 @@ afterAll(() => mailServer.close());
 beforeEach(async () => {
   mailServer.mails.length = 0;
   site = await openSite(optionsFor('open'));
-  ({ accounts, visit, removed } = site);
+  ({ stores, visit, removed } = site);
 });
 afterEach(async () => {
   vi.useRealTimers();
@@ -62,7 +62,7 @@ describe('signing up', () => {
     const again = await visit('/account', { cookie });
 
     const apiKey = apiKeyIn(body)!;
-    expect((await accounts.keys.find(apiKey))?.name).toBe('first');
+    expect((await stores.keys.find(apiKey))?.name).toBe('first');
     expect(again.body).toContain('alice@example.com');
     expect(again.body).toContain(keyIdIn(body));
     expect(again.body).not.toContain(apiKey);
@@ -75,7 +75,7 @@ describe('signing up', () => {
 
     expect(apiKeyIn(second.body)).toBeUndefined();
     expect(body).toContain(keyIdIn(first.body));
-    expect(await accounts.keys.list()).toHaveLength(1);
+    expect(await stores.keys.list()).toHaveLength(1);
   });
 
   it('uses a link once, also of many attempts at the same time', async () => {
@@ -166,22 +166,22 @@ describe('the account of a member', () => {
     const id = keyIdIn(body);
 
     const rotated = await visit('/account/keys/rotate', { cookie, form: { id } });
-    const until = (await accounts.keys.get(id))!.expires!;
+    const until = (await stores.keys.get(id))!.expires!;
     await visit('/account/keys/disable', { cookie, form: { id } });
 
-    expect(await accounts.keys.find(apiKeyIn(rotated.body)!)).toMatchObject({ name: 'first' });
+    expect(await stores.keys.find(apiKeyIn(rotated.body)!)).toMatchObject({ name: 'first' });
     expect(until - Date.now()).toBeGreaterThan(23.9 * 3_600_000);
-    expect(await accounts.keys.get(id)).toMatchObject({ disabled: true });
+    expect(await stores.keys.get(id)).toMatchObject({ disabled: true });
   });
 
   it('gives further keys the limits of the first', async () => {
     const { cookie, body } = await signIn('alice@example.com');
-    await accounts.keys.update(keyIdIn(body), { limits: { perMonth: 7 } });
+    await stores.keys.update(keyIdIn(body), { limits: { perMonth: 7 } });
     await visit('/account/keys/disable', { cookie, form: { id: keyIdIn(body) } });
 
     const created = await visit('/account/keys', { cookie, form: { name: 'second' } });
 
-    expect((await accounts.keys.find(apiKeyIn(created.body)!))?.limits).toEqual({ perMonth: 7 });
+    expect((await stores.keys.find(apiKeyIn(created.body)!))?.limits).toEqual({ perMonth: 7 });
   });
 
   it('has at most 20 valid keys', async () => {
@@ -191,26 +191,26 @@ describe('the account of a member', () => {
     const refused = await visit('/account/keys', { cookie, form: { name: 'x' } });
 
     expect(refused.body).toContain('at most 20 valid keys');
-    expect(await accounts.keys.list()).toHaveLength(20);
+    expect(await stores.keys.list()).toHaveLength(20);
   });
 
   it('has at most 200 keys, disabled ones included', async () => {
     const { cookie, body } = await signIn('alice@example.com');
-    const { account } = (await accounts.keys.get(keyIdIn(body)))!;
+    const { account } = (await stores.keys.get(keyIdIn(body)))!;
     for (let count = 1; count < 200; count += 1) {
-      const { record } = await accounts.keys.create({ name: 'x', account });
-      await accounts.keys.update(record.id, { disabled: true });
+      const { record } = await stores.keys.create({ name: 'x', account });
+      await stores.keys.update(record.id, { disabled: true });
     }
 
     const refused = await visit('/account/keys', { cookie, form: { name: 'x' } });
 
     expect(refused.body).toContain('at most 200 keys');
-    expect(await accounts.keys.list()).toHaveLength(200);
+    expect(await stores.keys.list()).toHaveLength(200);
   });
 
   it('shows what is left, and the usage by day and tool', async () => {
     const { cookie, body } = await signIn('alice@example.com');
-    const { account } = (await accounts.keys.get(keyIdIn(body)))!;
+    const { account } = (await stores.keys.get(keyIdIn(body)))!;
     const facts = {
       account,
       sourceBytes: 1,
@@ -220,11 +220,11 @@ describe('the account of a member', () => {
       coldStarts: 0,
       cached: false,
     };
-    await accounts.usage.record({ ...facts, tool: 'pdftools', code: 'OK' });
-    await accounts.usage.record({ ...facts, tool: 'html2pdf', code: 'SOURCE_STATUS' });
-    await accounts.limiter.admit({ account, limits: {}, expires: Date.now() });
+    await stores.usage.record({ ...facts, tool: 'pdftools', code: 'OK' });
+    await stores.usage.record({ ...facts, tool: 'html2pdf', code: 'SOURCE_STATUS' });
+    await stores.limiter.admit({ account, limits: {}, expires: Date.now() });
 
-    const list = vi.spyOn(accounts.keys, 'list');
+    const list = vi.spyOn(stores.keys, 'list');
     const { body: page } = await visit('/account', { cookie });
     await visit('/account/keys/disable', { cookie, form: { id: keyIdIn(body) } });
     await visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
@@ -245,10 +245,10 @@ describe('the account of a member', () => {
 
   it('shows recent failures with code and request ID', async () => {
     const { cookie, body } = await signIn('alice@example.com');
-    const { account } = (await accounts.keys.get(keyIdIn(body)))!;
+    const { account } = (await stores.keys.get(keyIdIn(body)))!;
     const time = Date.UTC(2026, 10, 24, 1, 2, 3);
     vi.useFakeTimers({ now: time + 1000, toFake: ['Date'] });
-    await accounts.failures.record({
+    await stores.failures.record({
       account,
       time,
       code: 'TIMED_OUT',
@@ -264,24 +264,24 @@ describe('the account of a member', () => {
 
   it('is deleted with its keys and files after the email address was entered', async () => {
     const { cookie, body } = await signIn('alice@example.com');
-    const { account } = (await accounts.keys.get(keyIdIn(body)))!;
+    const { account } = (await stores.keys.get(keyIdIn(body)))!;
     const wrong = await visit('/account/delete', { cookie, form: { email: 'bob@example.com' } });
-    const before = [await accounts.keys.list(), [...removed]];
+    const before = [await stores.keys.list(), [...removed]];
     await visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
 
     expect([wrong.status, before[0]!.length, before[1]]).toEqual([400, 1, []]);
-    expect(await accounts.keys.find(apiKeyIn(body)!)).toBeUndefined();
+    expect(await stores.keys.find(apiKeyIn(body)!)).toBeUndefined();
     expect((await visit('/account', { cookie })).body).not.toContain('alice@');
     expect(removed).toEqual([account]);
-    expect(await accounts.accounts.get(account)).toBeUndefined();
+    expect(await stores.accounts.get(account)).toBeUndefined();
   });
 
   it('has the same quota and limits if it is deleted and signs up again, until the month ends', async () => {
     vi.useFakeTimers({ now: Date.UTC(2026, 10, 24), toFake: ['Date'] });
     const first = await signIn('alice@example.com');
-    const { account, id } = (await accounts.keys.get(keyIdIn(first.body)))!;
-    await accounts.keys.update(id, { limits: { perMonth: 7 } });
-    await accounts.limiter.admit({ account, limits: {}, expires: Date.now() });
+    const { account, id } = (await stores.keys.get(keyIdIn(first.body)))!;
+    await stores.keys.update(id, { limits: { perMonth: 7 } });
+    await stores.limiter.admit({ account, limits: {}, expires: Date.now() });
     const leave = ({ cookie }: { cookie: string }) =>
       visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
     await leave(first);
@@ -290,7 +290,7 @@ describe('the account of a member', () => {
     const again = await signIn('alice@example.com');
     const old = await visit('/account', { cookie: first.cookie });
     const page = await visit('/account', { cookie: again.cookie });
-    const second = await accounts.keys.find(apiKeyIn(again.body)!);
+    const second = await stores.keys.find(apiKeyIn(again.body)!);
     await leave(again);
     vi.setSystemTime(Date.UTC(2026, 11, 1));
     const later = await signIn('alice@example.com');
@@ -298,7 +298,7 @@ describe('the account of a member', () => {
     expect(page.body).toContain('<p class="figure">6</p>');
     expect(second?.account).toBe(account);
     expect(old.body).not.toContain('alice@');
-    expect((await accounts.keys.find(apiKeyIn(later.body)!))?.account).not.toBe(account);
+    expect((await stores.keys.find(apiKeyIn(later.body)!))?.account).not.toBe(account);
   });
 });
 
@@ -332,9 +332,9 @@ describe('the pages for operators', () => {
       cached: false,
     };
     for (const account of ['one', 'other'])
-      await accounts.usage.record({ ...facts, account, tool: 'pdftools', code: 'OK' });
-    await accounts.usage.record({ ...facts, account: 'one', tool: 'pdftools', code: 'TIMED_OUT' });
-    await accounts.failures.record({
+      await stores.usage.record({ ...facts, account, tool: 'pdftools', code: 'OK' });
+    await stores.usage.record({ ...facts, account: 'one', tool: 'pdftools', code: 'TIMED_OUT' });
+    await stores.failures.record({
       account: 'one',
       time: Date.now(),
       code: 'TIMED_OUT',
@@ -356,7 +356,7 @@ describe('the pages for operators', () => {
   it('lists accounts in pages, and finds them by email address and key', async () => {
     const cookie = await signInOperator();
     const { body: alice } = await signIn('alice@example.com');
-    for (let count = 0; count < 30; count += 1) await accounts.keys.create({ name: `key number ${count}` });
+    for (let count = 0; count < 30; count += 1) await stores.keys.create({ name: `key number ${count}` });
 
     const list = async (query: string) => (await visit(`/operator/accounts?${query}`, { cookie })).body;
     const rows = (body: string) => body.match(/<th scope="row">/g)?.length ?? 0;
@@ -381,25 +381,25 @@ describe('the pages for operators', () => {
       perMinute: '',
       concurrent: '',
     });
-    const first = (await accounts.keys.find(apiKeyIn(created.body)!))!;
+    const first = (await stores.keys.find(apiKeyIn(created.body)!))!;
     const { account, id } = first;
     const second = await post('keys/create', { account, name: 'second' });
     await post('keys/limits', { id, perMinute: '0', perMonth: '', concurrent: '2' });
     const bad = await post('keys/limits', { id, perMinute: '-1' });
     await post('keys/disable', { id });
-    const disabled = await accounts.keys.find(apiKeyIn(created.body)!);
+    const disabled = await stores.keys.find(apiKeyIn(created.body)!);
     await post('keys/enable', { id });
     const none = [
       await post('keys/create', { account: 'nobody', name: 'x' }),
       await post('keys/limits', { id: 'x' }),
     ];
-    const log = await accounts.audit.read();
+    const log = await stores.audit.read();
     const { body: page } = await visit('/operator/audit', { cookie });
 
     expect(first).toMatchObject({ name: 'first', limits: { perMonth: 5 } });
-    expect(await accounts.keys.find(apiKeyIn(second.body)!)).toMatchObject({ account, name: 'second' });
+    expect(await stores.keys.find(apiKeyIn(second.body)!)).toMatchObject({ account, name: 'second' });
     expect([bad.status, disabled, ...none.map(({ status }) => status)]).toEqual([400, undefined, 404, 404]);
-    expect(await accounts.keys.find(apiKeyIn(created.body)!)).toMatchObject({
+    expect(await stores.keys.find(apiKeyIn(created.body)!)).toMatchObject({
       limits: { perMinute: 0, concurrent: 2 },
     });
     expect(log.map(({ action, subject, details }) => [action, subject, details]).reverse()).toEqual([
@@ -428,7 +428,7 @@ describe('the pages for operators', () => {
     const shown = await visit('/operator/accounts/invite', { cookie, form: { email: 'dave@example.com' } });
 
     expect(body).not.toContain('token=');
-    expect((await accounts.keys.find(apiKeyIn(carol.body)!))?.name).toBe('first');
+    expect((await stores.keys.find(apiKeyIn(carol.body)!))?.name).toBe('first');
     expect((await visit('/operator', { cookie: carol.cookie! })).status).toBe(404);
     expect(shown.body).toMatch(
       /id="new-link">https:\/\/docs\.example\.com\/account\/sign-in\?token=[\w-]{22}</,
@@ -453,26 +453,26 @@ describe('the pages for operators', () => {
   it('disable an account with its keys, sessions and links at once, but not their own', async () => {
     const cookie = await signInOperator();
     const alice = await signIn('alice@example.com');
-    const { account } = (await accounts.keys.get(keyIdIn(alice.body)))!;
-    const signing = await accounts.keys.create({ name: 'signing', account, kind: 'signing' });
+    const { account } = (await stores.keys.get(keyIdIn(alice.body)))!;
+    const signing = await stores.keys.create({ name: 'signing', account, kind: 'signing' });
     const token = await requestToken('alice@example.com');
-    const own = (await accounts.accounts.search('operator', 0, 1)).accounts[0]!.id;
+    const own = (await stores.accounts.search('operator', 0, 1)).accounts[0]!.id;
 
     await visit('/operator/accounts/disable', { cookie, form: { id: account } });
     const self = await visit('/operator/accounts/disable', { cookie, form: { id: own } });
     const during = [
-      await accounts.keys.find(apiKeyIn(alice.body)!),
-      await accounts.keys.findSigner(signing.record.id),
+      await stores.keys.find(apiKeyIn(alice.body)!),
+      await stores.keys.findSigner(signing.record.id),
       (await visit('/account', { cookie: alice.cookie })).body.includes('alice@'),
       (await visit('/account/sign-in', { form: { token } })).cookie,
     ];
     await visit('/operator/accounts/enable', { cookie, form: { id: account } });
 
     expect(during).toEqual([undefined, undefined, false, undefined]);
-    expect([self.status, (await accounts.accounts.get(own))?.disabled]).toEqual([400, false]);
+    expect([self.status, (await stores.accounts.get(own))?.disabled]).toEqual([400, false]);
     // Whoever else had the session must not get it back.
     expect((await visit('/account', { cookie: alice.cookie })).body).not.toContain('alice@');
-    expect(await accounts.keys.find(apiKeyIn(alice.body)!)).toBeDefined();
+    expect(await stores.keys.find(apiKeyIn(alice.body)!)).toBeDefined();
   });
 
   it('end the sessions that an account had before it got the role', async () => {

@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import type { SendMail } from '../../../../functions/platform/mail/smtp.ts';
+import type { SendMail } from '../../../../functions/platform/smtp.ts';
 import { createAccounts } from '../../../../functions/site/accounts/accounts.ts';
 import { Members } from '../../../../functions/site/accounts/members.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
 import { assetsOf } from '../../../../functions/site/assets.ts';
 import { createSite } from '../../../../functions/site/site.ts';
-import { type Accounts, openAccounts } from '../../../../infra/local/accounts.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
+import { openStores, type Stores } from '../../../../infra/local/stores.ts';
 
 export const ORIGIN = 'https://docs.example.com';
 
@@ -32,14 +32,14 @@ export type SiteUnderTest = Awaited<ReturnType<typeof openSite>>;
 /** Serves the site alone, with a database of its own. */
 export async function openSite(initial: SiteOptions) {
   const directory = await mkdtemp(join(tmpdir(), 'accounts-'));
-  const accounts: Accounts = openAccounts(directory);
+  const stores: Stores = openStores(directory);
   /** Accounts whose files were deleted. */
   const removed: string[] = [];
   let { base, forms, pages, close } = await serve(initial);
 
   async function serve({ signUp, sendMail }: SiteOptions) {
     const dependencies = {
-      ...accounts,
+      ...stores,
       defaultLimits: { perMonth: 1000 },
       signUp,
       sendMail,
@@ -103,11 +103,11 @@ export async function openSite(initial: SiteOptions) {
     };
   }
 
-  const members = new Members(accounts);
+  const members = new Members(stores);
   let entered = 0;
 
   return {
-    accounts,
+    stores,
     removed,
     visit,
     members,
@@ -140,7 +140,7 @@ export async function openSite(initial: SiteOptions) {
 
     async close(): Promise<void> {
       close();
-      accounts.close();
+      stores.close();
       await rm(directory, { recursive: true });
     },
   };

@@ -10,8 +10,8 @@ import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
 import { assetsOf } from '../../../../functions/site/assets.ts';
 import { createSite, type Site } from '../../../../functions/site/site.ts';
 import { TEXTS } from '../../../../functions/site/texts.ts';
-import { type Accounts, openAccounts } from '../../../../infra/local/accounts.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
+import { openStores, type Stores } from '../../../../infra/local/stores.ts';
 import { CLIENT, startProvider, type TestProvider } from './provider.ts';
 
 const { providers: TEXT } = TEXTS.account;
@@ -19,7 +19,7 @@ const CALLBACK = '/account/openid/callback';
 const ALICE = { subject: 'alice', email: 'alice@example.com', email_verified: true };
 
 let directory: string;
-let accounts: Accounts;
+let stores: Stores;
 let provider: TestProvider;
 let site: Site;
 let base: string;
@@ -49,13 +49,13 @@ afterAll(() => {
 });
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'openid-'));
-  accounts = openAccounts(directory);
+  stores = openStores(directory);
   provider.person = ALICE;
   provider.tamper = undefined;
   serve('open');
 });
 afterEach(async () => {
-  accounts.close();
+  stores.close();
   await rm(directory, { recursive: true });
 });
 
@@ -65,7 +65,7 @@ function serve(signUp: SignUp, issuer = provider.issuer): void {
     assets: assetsOf({ script: '', style: '' }),
     maxSource: 1,
     accounts: {
-      ...accounts,
+      ...stores,
       defaultLimits: {},
       signUp,
       openId: { issuer, ...CLIENT },
@@ -115,7 +115,7 @@ class Browser {
 
 /** Signs in with a link, as an invited person does. */
 async function joinByLink(email: string): Promise<string> {
-  const members = new Members(accounts);
+  const members = new Members(stores);
   const { session } = (await members.redeem(await members.invite(email)))!;
   return (await members.find(session))!.account;
 }
@@ -131,7 +131,7 @@ describe('a sign-in with a provider', () => {
     expect(first.body).toContain('id="new-key"');
     expect([second.status, second.next]).toEqual([303, `${base}/account`]);
     expect(await again.member()).toBe('alice@example.com');
-    expect(new Set((await accounts.keys.list()).map(({ account }) => account)).size).toBe(1);
+    expect(new Set((await stores.keys.list()).map(({ account }) => account)).size).toBe(1);
   });
 
   it('sends a challenge, a nonce, and the redirect URI of the setting, whatever the host header says', async () => {
@@ -152,7 +152,7 @@ describe('a sign-in with a provider', () => {
     await browser.signIn();
 
     expect(await browser.member()).toBe(ALICE.email);
-    expect((await accounts.keys.list()).map((key) => key.account)).toEqual([account]);
+    expect((await stores.keys.list()).map((key) => key.account)).toEqual([account]);
   });
 
   it.each(['invite', 'off'] as const)('creates no account if sign-up is %s', async (signUp) => {
@@ -161,7 +161,7 @@ describe('a sign-in with a provider', () => {
     const { status, body } = await new Browser().signIn();
 
     expect([status, body.includes(TEXT.noAccount)]).toEqual([400, true]);
-    expect(await accounts.keys.list()).toEqual([]);
+    expect(await stores.keys.list()).toEqual([]);
   });
 
   it('ends the session that the browser had before', async () => {
@@ -177,8 +177,8 @@ describe('a sign-in with a provider', () => {
 
   it('does not find an account that was deleted', async () => {
     await new Browser().signIn();
-    const members = new Members(accounts);
-    const [key] = await accounts.keys.list();
+    const members = new Members(stores);
+    const [key] = await stores.keys.list();
     await members.remove({ account: key!.account, email: ALICE.email });
     provider.person = { ...ALICE, email: 'other@example.com' };
     const browser = new Browser();
@@ -269,12 +269,12 @@ describe('an attack on a sign-in', () => {
 
       for (const { status, body } of [taken, prepared])
         expect([status, body.includes(TEXT.unverified)]).toEqual([400, true]);
-      expect(await accounts.keys.list()).toHaveLength(1);
+      expect(await stores.keys.list()).toHaveLength(1);
     },
   );
 
   it('cannot become an operator, before or after an identity belongs to the account', async () => {
-    const members = new Members(accounts);
+    const members = new Members(stores);
     await members.redeem(await members.inviteOperator('operator@example.com'));
     provider.person = { subject: 'mallory', email: 'operator@example.com', email_verified: true };
     const unbound = await new Browser().signIn();

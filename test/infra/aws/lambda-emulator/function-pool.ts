@@ -5,7 +5,7 @@ import type { FunctionResponse } from './runtime/api.ts';
 import { Ended, type FunctionDefinition, type Host, Sandbox } from './sandbox/sandbox.ts';
 
 /** Maximum concurrent sandboxes of one function on this machine. Routers mostly wait. */
-const MOST = 4;
+const MAX_SANDBOXES = 4;
 const MAX_ROUTERS = 24;
 /** Idle sandboxes of one function that are kept. Lambda keeps more, but here all share the memory of one machine. */
 const MAX_IDLE = 6;
@@ -83,7 +83,7 @@ export class FunctionPool {
     qualifier: string | undefined,
   ): Promise<FunctionResponse> {
     const { reserved, name } = this.#definition;
-    const most = name === 'router' ? MAX_ROUTERS : MOST;
+    const most = name === 'router' ? MAX_ROUTERS : MAX_SANDBOXES;
     this.events += 1;
     while (reserved === undefined && this.#running >= most)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -18,7 +18,9 @@ async function check(url: string) {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const rows: CheckRow[] = [];
-  const passed = await selfCheck({ base, samples: '127.0.0.1:1', apiKey: 'KEY' }, (row) => rows.push(row));
+  const passed = await selfCheck({ origin: base, samples: '127.0.0.1:1', apiKey: 'KEY' }, (row) =>
+    rows.push(row),
+  );
   return { passed, rows, asked };
 }
 

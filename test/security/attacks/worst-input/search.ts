@@ -49,7 +49,7 @@ const UNITS = [
   '-resize 1 ',
 ];
 
-/** Searches for the input that costs `stage` most: random ones first, and then variations of the worst. */
+/** Searches for the input that costs `stage` most. Tries random ones first, and then variations of the worst. */
 export function searchWorst(
   names: readonly string[],
   stage: (genes: Genes) => void,

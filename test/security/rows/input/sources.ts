@@ -65,11 +65,11 @@ async function attack(
   service: AttackedService,
   app: string,
   address: string,
-  most: number,
+  maxTime: number,
 ): Promise<string | undefined> {
   const outfile = { html2pdf: 'x.pdf', doc2any: 'x.pdf' }[app] ?? 'x.jpg';
   const { status, code, body, milliseconds } = await service.ask({ app, infile: address, outfile });
-  const late = milliseconds > most ? `answered after ${milliseconds} ms` : undefined;
+  const late = milliseconds > maxTime ? `answered after ${milliseconds} ms` : undefined;
   if (code === undefined || !Object.hasOwn(ERRORS, code) || code === 'INTERNAL')
     return `${status} ${body.slice(0, 120)}`;
   return late;

@@ -10,7 +10,7 @@ export interface WatchedDocument {
   /** URL that was requested last, redirects included. */
   url(): string;
   /** Identifies the current document. */
-  document(): string;
+  documentId(): string;
   /** Resolves with the ID of the current document when it has been parsed. */
   parsed(): Promise<string>;
   /** Resolves when the load event of the current document has fired. */
@@ -32,14 +32,14 @@ export interface WatchedDocument {
 }
 
 /** Maximum delay in seconds of a refresh that is waited for. */
-const LONGEST_DELAY = 10;
+const MAX_REFRESH_DELAY = 10;
 
 /** Starts watching a page that has not navigated yet. */
 export function watchDocument(session: Session): WatchedDocument {
   const { protocol, frameId } = session;
   let url = '';
   let documentRequest = '';
-  let document = '';
+  let documentId = '';
   let unreachable = false;
   let last: Protocol.Network.Response | undefined;
   const responses = new Map<string, Protocol.Network.Response>();
@@ -76,7 +76,7 @@ export function watchDocument(session: Session): WatchedDocument {
     exception ??= thrown?.description?.split('\n', 1)[0] ?? text;
   });
   protocol.on('Page.frameScheduledNavigation', (event) => {
-    if (event.frameId === frameId) willRefresh = event.delay <= LONGEST_DELAY && !shown.has(event.url);
+    if (event.frameId === frameId) willRefresh = event.delay <= MAX_REFRESH_DELAY && !shown.has(event.url);
   });
   protocol.on('Page.frameClearedScheduledNavigation', (event) => {
     if (event.frameId === frameId) willRefresh = false;
@@ -84,26 +84,26 @@ export function watchDocument(session: Session): WatchedDocument {
   protocol.on('Page.frameNavigated', ({ frame }) => {
     if (frame.id !== frameId) return;
     willRefresh = false;
-    document = frame.loaderId;
+    documentId = frame.loaderId;
     shown.add(frame.url);
     unreachable = frame.unreachableUrl !== undefined;
     if (parsed.settled) parsed = open();
     if (loaded.settled) loaded = open();
   });
   // Ignores late events of the blank page.
-  protocol.on('Page.domContentEventFired', () => document && parsed.settle(document));
-  protocol.on('Page.loadEventFired', () => document && loaded.settle());
+  protocol.on('Page.domContentEventFired', () => documentId && parsed.settle(documentId));
+  protocol.on('Page.loadEventFired', () => documentId && loaded.settle());
   // Neither event fires if the page stops loading by itself, or navigates to a download.
   protocol.on('Page.frameStoppedLoading', (event) => {
-    if (event.frameId !== frameId || !document) return;
+    if (event.frameId !== frameId || !documentId) return;
     requests.forget(documentRequest);
-    parsed.settle(document);
+    parsed.settle(documentId);
     loaded.settle();
   });
 
   return {
     url: () => url,
-    document: () => document,
+    documentId: () => documentId,
     parsed: () => parsed.promise,
     loaded: () => loaded.promise,
     willRefresh: () => willRefresh,
@@ -111,7 +111,7 @@ export function watchDocument(session: Session): WatchedDocument {
     isAttachedPage: () => /^(text\/html|application\/xhtml\+xml)$/.test(last?.mimeType ?? ''),
     check: ({ errorText, isDownload, options }) => {
       const failed = errorText ?? (unreachable ? 'net::ERR_FAILED' : undefined);
-      const response = responses.get(document) ?? last;
+      const response = responses.get(documentId) ?? last;
       const status = response?.status ?? 0;
       if (status >= 400 && (failed !== undefined || options.loadErrors === 'abort')) {
         const hint =
@@ -123,8 +123,8 @@ export function watchDocument(session: Session): WatchedDocument {
         throw new ConversionError('CONVERSION_FAILED', `A script on the page threw ${quote(exception)}.`);
       }
       const isMedia = /^(video|audio)\//.test(response?.mimeType ?? '');
-      if (isDownload || isMedia) throw noPage(response?.mimeType);
-      if (failed !== undefined) throw unreachableBy(failed, status);
+      if (isDownload || isMedia) throw notAWebPageError(response?.mimeType);
+      if (failed !== undefined) throw unreachableError(failed, status);
       if (options.mediaErrors === 'abort' && loadFailure !== undefined) {
         const code = loadFailure.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
         throw new ConversionError(code, `A resource on the page failed to load: ${loadFailure}.`);
@@ -156,7 +156,7 @@ function open<Value>() {
   return state;
 }
 
-function noPage(mimeType: string | undefined): ConversionError {
+function notAWebPageError(mimeType: string | undefined): ConversionError {
   const what = mimeType ? `a file of type ${quote(mimeType)}` : 'a file';
   return new ConversionError('UNSUPPORTED_SOURCE', `The URL points to ${what}, not to a web page.`);
 }
@@ -174,7 +174,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Translates the browser's error code into a sentence for the caller. */
-function unreachableBy(errorText: string, status: number): ConversionError {
+function unreachableError(errorText: string, status: number): ConversionError {
   if (/TIMED_OUT/.test(errorText)) {
     return new ConversionError('SOURCE_TIMEOUT', 'The page did not respond in time.');
   }

@@ -39,8 +39,8 @@ export async function settle(
   session: Session,
   settings: {
     readonly watched: WatchedDocument;
-    /** The loaded document. Returns early when another one replaces it. */
-    readonly document: string;
+    /** The loader ID of the loaded document. Returns early when another one replaces it. */
+    readonly documentId: string;
     readonly clock: Clock;
     /** Maximum milliseconds to wait. */
     readonly settleTime: number;
@@ -48,11 +48,14 @@ export async function settle(
     readonly adapt: () => Promise<Viewport>;
   },
 ): Promise<boolean> {
-  const { watched, document, clock, settleTime, adapt } = settings;
+  const { watched, documentId, clock, settleTime, adapt } = settings;
   const { frames } = session;
-  const isCurrent = () => watched.document() === document;
+  const isCurrent = () => watched.documentId() === documentId;
   if (await isStatic(session, watched)) {
-    const hasLoaded = await unblock(session, untilLoaded(watched, document, performance.now() + settleTime));
+    const hasLoaded = await unblock(
+      session,
+      untilLoaded(watched, documentId, performance.now() + settleTime),
+    );
     if (!isCurrent()) return hasLoaded;
     await within(FONTS_TIMEOUT, evaluate(session, FONTS));
     await setViewport(session, await adapt());
@@ -60,7 +63,7 @@ export async function settle(
   }
 
   const time = await startVirtualTime(session, clock);
-  const page = await watchStillness(session, time, watched, document);
+  const page = await watchStillness(session, time, watched, documentId);
   const stillTime = STILL_PART * settleTime;
   const first = { period: settleTime / 2, stillTime: FIRST_STILL_PART * settleTime, withOthers: false };
   let isStill = await page.untilStill(first);
@@ -103,8 +106,8 @@ async function isStatic(session: Session, { requests, willRefresh }: WatchedDocu
   return !(await evaluate(session, HAS_MOTION));
 }
 
-async function untilLoaded(watched: WatchedDocument, document: string, deadline: number): Promise<boolean> {
-  while (watched.document() === document && watched.requests.areRelevant()) {
+async function untilLoaded(watched: WatchedDocument, documentId: string, deadline: number): Promise<boolean> {
+  while (watched.documentId() === documentId && watched.requests.areRelevant()) {
     if (performance.now() >= deadline) return false;
     await sleep(INTERVAL);
   }

@@ -75,12 +75,12 @@ const IDLE_FRAME = 250;
 /** Interval between two checks for work that depends on the real clock, in milliseconds. */
 const INTERVAL = 10;
 
-/** Watches a page whose clock `time` controls, as long as `document` is the one that it shows. */
+/** Watches a page whose clock `time` controls, as long as it shows the document with this loader ID. */
 export async function watchStillness(
   session: Session,
   time: VirtualTime,
   watched: WatchedDocument,
-  document: string,
+  documentId: string,
 ): Promise<Stillness> {
   const { requests } = watched;
   let measured = await readMetrics(session);
@@ -136,7 +136,7 @@ export async function watchStillness(
     return { hasChanged, hasRun, load: measured.task - before.task };
   }
 
-  const isCurrent = () => watched.document() === document;
+  const isCurrent = () => watched.documentId() === documentId;
 
   /**
    * Advances the clock until nothing has changed for `stillTime`. Returns false if `isOver` or the limit came first.

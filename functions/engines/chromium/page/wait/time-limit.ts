@@ -7,11 +7,11 @@ export interface TimeLimit {
 }
 
 /** Maximum factor by which a limit grows on a busy machine. */
-const MAX_DELAY = 4;
+const MAX_STRETCH = 4;
 
 /**
  * Starts a limit of real milliseconds. Beyond them, it counts only the browser's CPU time and the time in which
- * `isWaiting` was true, up to `MAX_DELAY` times the limit. `isWaiting` gets the start of the interval that it is
+ * `isWaiting` was true, up to `MAX_STRETCH` times the limit. `isWaiting` gets the start of the interval that it is
  * asked about, on the clock of `performance.now()`.
  */
 export async function startTimeLimit(
@@ -30,7 +30,7 @@ export async function startTimeLimit(
       measured = now;
       const limit = part * time;
       if (now - begun < limit) return false;
-      if (now - begun >= MAX_DELAY * limit) return true;
+      if (now - begun >= MAX_STRETCH * limit) return true;
       return waited + (await session.processorTime()) - before >= limit;
     },
   };

@@ -50,10 +50,10 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
   const issues = createIssues();
   const { add, attempt, throwAll } = issues;
   const fields = isRecord(event) ? event : {};
-  if (fields.version !== 1) add(bad('version', 'must be the number 1', fields.version));
+  if (fields.version !== 1) add(fieldError('version', 'must be the number 1', fields.version));
   for (const name of Object.keys(fields)) {
     if (!FIELDS.includes(name)) {
-      add(unknownField(name, FIELDS));
+      add(unknownFieldError(name, FIELDS));
     }
   }
   const source = attempt(() => readSourceUrl(text(fields, 'infile')), 'infile');
@@ -76,7 +76,7 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
   const upload = attempt(() => readUpload(fields.upload, output?.outputName), 'upload');
   if (isRecord(fields.upload)) {
     const unknown = Object.keys(fields.upload).filter((name) => !UPLOAD_FIELDS.includes(name));
-    for (const name of unknown) add(unknownField(`upload.${name}`, UPLOAD_FIELDS));
+    for (const name of unknown) add(unknownFieldError(`upload.${name}`, UPLOAD_FIELDS));
   }
   throwAll();
   return {
@@ -94,32 +94,32 @@ function text(fields: Readonly<Record<string, unknown>>, name: string): string {
   if (value === undefined || value === '') {
     throw new ConversionError('MISSING_PARAMETER', `Field '${name}' is missing.`);
   }
-  if (typeof value !== 'string') throw bad(name, 'must be a string', value);
+  if (typeof value !== 'string') throw fieldError(name, 'must be a string', value);
   return value.trim();
 }
 
 function readParameters(options: unknown, { add }: Issues): Parameter[] {
   if (options === undefined) return [];
   if (!isRecord(options)) {
-    add(bad('options', "must be an object such as {'-r': 150}", options));
+    add(fieldError('options', "must be an object such as {'-r': 150}", options));
     return [];
   }
   return Object.entries(options).flatMap(([name, value]) => {
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     if (values.every(isScalar)) return values.map((each) => ({ name, value: String(each) }));
-    add(bad(`options.${name}`, 'must be a string, a number, a boolean or an array of these', value));
+    add(fieldError(`options.${name}`, 'must be a string, a number, a boolean or an array of these', value));
     return [];
   });
 }
 
 function readUpload(upload: unknown, outputName: OutputName | undefined): Upload | undefined {
   if (upload === undefined) return undefined;
-  if (!isRecord(upload)) throw bad('upload', 'must be an object with a url', upload);
+  if (!isRecord(upload)) throw fieldError('upload', 'must be an object with a url', upload);
   const { url, fields } = upload;
   const href = typeof url === 'string' ? readUrl(url) : undefined;
-  if (href === undefined) throw bad('upload.url', 'must be a presigned http or https URL', url);
+  if (href === undefined) throw fieldError('upload.url', 'must be a presigned http or https URL', url);
   if (fields !== undefined && !isTexts(fields)) {
-    throw bad('upload.fields', 'must be an object of strings', fields);
+    throw fieldError('upload.fields', 'must be an object of strings', fields);
   }
   if (!fields && EMPTY_CHECKSUM.test(href)) {
     throw new ConversionError(
@@ -133,7 +133,8 @@ function readUpload(upload: unknown, outputName: OutputName | undefined): Upload
 
 /** Rejects an upload that can take only one file when there will be several. */
 function checkCapacity(fields: Upload['fields'], outputName: OutputName | undefined): void {
-  if (fields && !fields.key) throw bad('upload.fields', "must contain the form's 'key'", Object.keys(fields));
+  if (fields && !fields.key)
+    throw fieldError('upload.fields', "must contain the form's 'key'", Object.keys(fields));
   if (outputName?.kind !== 'numbered' || fields?.key?.includes(FILE_NAME)) return;
   const rule = fields
     ? `must have a 'key' with ${FILE_NAME} for an outfile with %d`
@@ -141,12 +142,12 @@ function checkCapacity(fields: Upload['fields'], outputName: OutputName | undefi
   throw new ConversionError('BAD_PARAMETER', `Field 'upload' ${rule}.`);
 }
 
-function unknownField(name: string, known: readonly string[]): ConversionError {
+function unknownFieldError(name: string, known: readonly string[]): ConversionError {
   const message = `Unknown field ${quote(name)}. The fields are ${known.join(', ')}.`;
   return new ConversionError('UNKNOWN_PARAMETER', message, { parameter: name });
 }
 
-function bad(name: string, rule: string, value: unknown): ConversionError {
+function fieldError(name: string, rule: string, value: unknown): ConversionError {
   const got = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
   const message = `Field ${quote(name)} ${rule}, got ${quote(got)}.`;
   return new ConversionError('BAD_PARAMETER', message, { parameter: name });

@@ -27,7 +27,7 @@ export function createReceiver(upload: Upload | undefined, egress: Egress, accou
       return {};
     }
     inlineBytes += file.bytes;
-    if (inlineBytes > MAX_INLINE_BYTES) throw tooLargeForResponse();
+    if (inlineBytes > MAX_INLINE_BYTES) throw responseTooLargeError();
     return { base64: await readFile(file.path, 'base64') };
   }
 
@@ -63,7 +63,7 @@ async function send(
     if (cause instanceof ConversionError) throw uploadError(cause.code, cause.message, cause);
     throw uploadError('BAD_PARAMETER', 'The server could not be reached or closed the connection.', cause);
   });
-  if (!isStored(response, fields)) throw refused(response);
+  if (!isStored(response, fields)) throw refusedError(response);
 }
 
 /** Whether the server has stored the file. S3 sends 303 if the form has the field `success_action_redirect`. */
@@ -76,7 +76,7 @@ function keyOf({ key = '' }: Readonly<Record<string, string>>, { name }: StoredF
   return key.replaceAll(FILE_NAME, () => name);
 }
 
-function refused({ status, text }: StorageResponse): ConversionError {
+function refusedError({ status, text }: StorageResponse): ConversionError {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
   if (code === 'EntityTooLarge') {
     return uploadError('RESULT_TOO_LARGE', 'The result exceeds the size that the form allows.');
@@ -89,7 +89,7 @@ function uploadError(code: ErrorCode, message: string, cause?: unknown): Convers
   return new ConversionError(code, `Field 'upload': ${message}`, { cause, parameter: 'upload' });
 }
 
-function tooLargeForResponse(): ConversionError {
+function responseTooLargeError(): ConversionError {
   return new ConversionError(
     'RESULT_TOO_LARGE',
     `The result is larger than the ${megabytes(MAX_INLINE_BYTES)} that fit into a response. Pass 'upload' with a presigned POST form or PUT URL.`,

@@ -1,6 +1,6 @@
 const SECTOR = 512;
 /** Streams below this size would belong into a stream of their own kind. */
-const LEAST = 4096;
+const MIN_STREAM = 4096;
 const [FREE, END, TABLE] = [0xffffffff, 0xfffffffe, 0xfffffffd];
 
 /**
@@ -8,7 +8,7 @@ const [FREE, END, TABLE] = [0xffffffff, 0xfffffffe, 0xfffffffd];
  * class ID says which program made it.
  */
 export function makeCompoundFile(name: string, content: Buffer, { classId = Buffer.alloc(16) } = {}): Buffer {
-  const sectors = Math.ceil(Math.max(content.length, LEAST) / SECTOR);
+  const sectors = Math.ceil(Math.max(content.length, MIN_STREAM) / SECTOR);
   const stream = Buffer.alloc(sectors * SECTOR);
   content.copy(stream);
 
@@ -19,7 +19,7 @@ export function makeCompoundFile(name: string, content: Buffer, { classId = Buff
   // One sector of the table. The directory is sector 1.
   header.writeUInt32LE(1, 44);
   header.writeUInt32LE(1, 48);
-  header.writeUInt32LE(LEAST, 56);
+  header.writeUInt32LE(MIN_STREAM, 56);
   header.writeUInt32LE(END, 60);
   header.writeUInt32LE(END, 68);
   header.writeUInt32LE(0, 76);

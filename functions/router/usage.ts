@@ -1,12 +1,12 @@
-import type { KeyRecord } from '../../platform/keys/keys.ts';
-import { limitHeaders } from '../../platform/limits/headers.ts';
-import type { Limiter } from '../../platform/limits/limits.ts';
-import { type PriceRows, usageReport } from '../../platform/usage/report.ts';
-import type { Usage } from '../../platform/usage/usage.ts';
-import { monthOf } from '../../shared/dates.ts';
-import type { RateLimits } from '../../shared/rate-limits.ts';
-import { type HttpReply, jsonReply, withHeaders } from '../reply.ts';
-import { limitsOf } from './limit.ts';
+import type { KeyRecord } from '../platform/keys/keys.ts';
+import { limitHeaders } from '../platform/limits/headers.ts';
+import type { Limiter } from '../platform/limits/limits.ts';
+import { type PriceRows, usageReport } from '../platform/usage/report.ts';
+import type { Usage } from '../platform/usage/usage.ts';
+import { monthOf } from '../shared/dates.ts';
+import type { RateLimits } from '../shared/rate-limits.ts';
+import { limitsOf } from './admission/limit.ts';
+import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
 
 /** Returns this month's usage of a key's account. The request itself is not counted. */
 export async function readUsage(

@@ -7,7 +7,7 @@ import type { Drawn } from './pdfium/drawing.ts';
  * Maximum number of pages per share: small enough to distribute the pages, large enough to make opening the document
  * worthwhile.
  */
-const SHARE = 16;
+const PAGES_PER_SHARE = 16;
 
 /** A request to draw one share of the pages. */
 export interface ShareRequest {
@@ -55,7 +55,7 @@ export function drawPages(
 
 /** Splits pages into shares of consecutive pages, small enough that the last ones finish at about the same time. */
 export function splitPages(pages: readonly number[], size: number): number[][] {
-  const share = Math.max(1, Math.min(SHARE, Math.ceil(pages.length / (size * 4))));
+  const share = Math.max(1, Math.min(PAGES_PER_SHARE, Math.ceil(pages.length / (size * 4))));
   const shares = Math.ceil(pages.length / share);
   return Array.from({ length: shares }, (_, index) => pages.slice(index * share, (index + 1) * share));
 }

@@ -1,7 +1,7 @@
 import type { Health, MachineStatus } from '../platform/health.ts';
 import { type HttpReply, jsonReply } from './reply.ts';
 
-export interface StatusDependencies {
+export interface HealthDependencies {
   /** Checks the state of the tools. */
   readonly health: () => Promise<Health>;
   /** Checks resources that all tools need, if they are known. */
@@ -13,7 +13,7 @@ export interface StatusDependencies {
 const READY: readonly string[] = ['up', 'busy'];
 
 /** Returns 200 if every tool can convert, and 503 if a tool is down or still starting, or if the disk is full. */
-export async function healthReply({ health, machine }: StatusDependencies): Promise<HttpReply> {
+export async function healthReply({ health, machine }: HealthDependencies): Promise<HttpReply> {
   const tools = await health();
   const shared = machine?.();
   const isReady = Object.values({ ...tools, ...shared }).every((status) => READY.includes(status));

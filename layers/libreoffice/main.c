@@ -2,7 +2,7 @@
 //
 //   host <program directory> <profile URL> <private directory> <readable directory>...
 //
-// See layers/build/host/message.h for the protocol.
+// See layers/build/protocol/message.h for the protocol.
 //
 // convert   "source", "target": file URLs below /proc/self/cwd; "load": options; "filter", "save": the extension of the target and
 //           options; optional are "password", "macro", "layoutSeconds", "maxPages" and "maxSeconds". The macro, which belongs to the

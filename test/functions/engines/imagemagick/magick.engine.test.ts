@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createMagick, MagickError } from '../../../../functions/engines/image/magick.ts';
+import { createMagick, MagickError } from '../../../../functions/engines/imagemagick/magick.ts';
 import { quarters } from '../../../fixtures/image.ts';
 
 const home = await mkdtemp(join(tmpdir(), 'docmill-magick-'));

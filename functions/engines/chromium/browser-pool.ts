@@ -13,17 +13,17 @@ import { OVERLAY, type PageReply, type PageRequest, TEXT_OPTIONS, type TextOptio
 import { openUploadedPage } from './upload/page-files.ts';
 import { createUnpacker } from './upload/unpacker.ts';
 
-/** The files of a page in the conversion's directory, and facts about it. */
+/** The files of a page in the conversion's directory, and what the browser reported about it. */
 export interface PageResult extends Omit<PageReply, 'hasOverlay'> {
   readonly path: string;
   readonly overlay?: string;
 }
 
 /**
- * Warm browsers. Each serves one page at a time, one account, and reaches the network only through the conversion's
+ * Warm browsers of one tool. Each serves one page at a time, one account, and reaches the network only through the conversion's
  * proxy.
  */
-export interface Pages<Options extends PageOptions> {
+export interface BrowserPool<Options extends PageOptions> {
   run(conversion: Conversion<Options, URL>): Promise<PageResult>;
   warm(): Promise<void>;
   close(): Promise<void>;
@@ -43,11 +43,11 @@ const NO_NETWORK: Egress = {
 /** Maximum bytes of a downloaded style sheet, header or footer. */
 const TEXT_BYTES = 1_000_000;
 
-/** Creates the browsers of a tool. `script` runs in each worker. */
-export function createPages<Options extends PageOptions>(
+/** Creates the browser pool of a tool. `script` runs in each worker. */
+export function createBrowserPool<Options extends PageOptions>(
   dependencies: EngineDependencies,
   script: string,
-): Pages<Options> {
+): BrowserPool<Options> {
   const { layers, egress, download, sandbox = 'required' } = dependencies;
   const command = (): WorkerCommand => ({
     command: process.execPath,

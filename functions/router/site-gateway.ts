@@ -3,17 +3,17 @@ import type { HttpRequest } from './http.ts';
 import type { HttpReply } from './reply.ts';
 
 /** Serves the site's pages next to the API. */
-export interface Pages {
+export interface SiteGateway {
   /** Responds to a request for a page, and passes on all others. */
   respond(
     request: HttpRequest,
     route: (request: HttpRequest) => Promise<HttpReply>,
   ): Promise<HttpReply | SiteReply>;
   /** Waits for emails that are still being sent. */
-  settled(): Promise<void>;
+  idle(): Promise<void>;
 }
 
-interface PageDependencies {
+interface GatewayDependencies {
   /** Base path of the site. */
   readonly path: string;
   /** Origin of the site. A request may have a proxy's host name instead. */
@@ -22,8 +22,8 @@ interface PageDependencies {
   open(keep: (task: Promise<void>) => Promise<void>): Promise<Site>;
 }
 
-/** Serves a site from the router. */
-export function createSiteGateway({ path, origin, open }: PageDependencies): Pages {
+/** Creates the gateway, which opens the site on the first request for a page. */
+export function createSiteGateway({ path, origin, open }: GatewayDependencies): SiteGateway {
   const tasks = new Set<Promise<void>>();
   let opened: Promise<Site> | undefined;
 
@@ -51,7 +51,7 @@ export function createSiteGateway({ path, origin, open }: PageDependencies): Pag
       if (!reply) return route(request);
       return request.method === 'HEAD' ? { ...reply, body: '' } : reply;
     },
-    async settled() {
+    async idle() {
       await Promise.all(tasks);
     },
   };

@@ -24,6 +24,11 @@ export interface Magick {
 
 type MagickRequest = WorkerRequest & { readonly limits: Pick<ConversionLimits, 'pixels'> };
 
+/** Severities of MagickCore/exception.h: errors start at 400 and fatal errors at 700. */
+const ERROR = 100;
+const FIRST_ERROR = 400;
+const [RESOURCE, OPTION, CACHE] = [0, 10, 45];
+
 /** ImageMagick reported an error. The message is for the log only. */
 export class MagickError extends Error {
   override readonly name = 'MagickError';
@@ -35,11 +40,6 @@ export class MagickError extends Error {
     this.kind = kind === OPTION ? 'option' : kind === RESOURCE || kind === CACHE ? 'resource' : 'image';
   }
 }
-
-/** Severities of MagickCore/exception.h: errors start at 400 and fatal errors at 700. */
-const ERROR = 100;
-const FIRST_ERROR = 400;
-const [RESOURCE, OPTION, CACHE] = [0, 10, 45];
 
 /** Creates up to `size` processes. The `imagemagick` layer must be present. */
 export function createMagick(

@@ -1,10 +1,9 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize, type Format } from '../../shared/formats.ts';
-import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../shared/tool.ts';
+import type { Converted, EngineDependencies } from '../../shared/tool.ts';
 import type { StallTimeouts } from '../client.ts';
 import { framePage } from './frame.ts';
-import { PAGE_IMAGES, type PageImage, type PdfOptions } from './options.ts';
-import { drawPages } from './paged.ts';
+import { PAGE_IMAGES, type PageImage, type PdfConversion, type PdfOptions } from './options.ts';
 import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
 import { type DrawOptions, drawFrames } from './pdfium/draw.ts';
 import type { Drawn, PageFrame } from './pdfium/drawing.ts';
@@ -13,8 +12,7 @@ import type { Fallback } from './pdfjs/fallback.ts';
 import { createQpdf } from './qpdf/qpdf.ts';
 import { hasSignature, SIGNED, writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
-
-type PdfConversion = Conversion<PdfOptions, SourceFile>;
+import { drawPages } from './share-pages.ts';
 
 export interface PdfEngine {
   convert(conversion: PdfConversion): Promise<Converted>;
@@ -51,17 +49,21 @@ export function createPdfEngine(
     if (format === 'txt') return { pageCount, outputs: writeTexts(engines, document, pages, conversion) };
     const frames: PageFrame[] = [];
     for (const number of pages) frames.push(await frame(document, number, conversion));
-    const drawing = drawOptions(conversion, imageFormat(format), delivery === 'one' && pages.length > 1);
+    const drawOptions = drawOptionsOf(
+      conversion,
+      imageFormat(format),
+      delivery === 'one' && pages.length > 1,
+    );
     if (delivery === 'one') {
-      if (drawing.oneFile && format !== 'tiff') checkStack(frames, format, limits.pixels);
+      if (drawOptions.oneFile && format !== 'tiff') checkStack(frames, format, limits.pixels);
       const outputs: Drawn[] = [];
-      await drawFrames(engines, document, frames, drawing, conversion, (drawn) => outputs.push(drawn));
+      await drawFrames(engines, document, frames, drawOptions, conversion, (drawn) => outputs.push(drawn));
       return { pageCount, outputs: outputs.map(({ path }) => ({ path })) };
     }
     const byNumber = new Map(frames.map((one) => [one.number, one]));
     const outputs = drawPages(pages, size, (some, { signal, onDrawn }) => {
       const share = some.map((number) => byNumber.get(number)!);
-      return drawFrames(engines, document, share, drawing, { ...conversion, signal }, onDrawn);
+      return drawFrames(engines, document, share, drawOptions, { ...conversion, signal }, onDrawn);
     });
     return { pageCount, outputs: outputs(conversion.signal) };
   }
@@ -90,7 +92,7 @@ async function open(engines: Engines, conversion: PdfConversion): Promise<PdfDoc
   return document;
 }
 
-function drawOptions(conversion: PdfConversion, format: PageImage, oneFile: boolean): DrawOptions {
+function drawOptionsOf(conversion: PdfConversion, format: PageImage, oneFile: boolean): DrawOptions {
   const { options, directory, limits } = conversion;
   const { rotate, transparent, trim, quality, hideAnnotations } = options;
   return {

@@ -12,10 +12,10 @@ import { createSqliteUsage } from '../../functions/platform/local/usage.ts';
 /** Bytes to reserve, enough for the counters and the usage of tens of thousands of accounts and days. */
 const KEPT_BYTES = 8 * 2 ** 20;
 
-export type Accounts = ReturnType<typeof openAccounts>;
+export type Stores = ReturnType<typeof openStores>;
 
 /** Opens the database in the data directory, with keys, accounts, limits, usage, failures, audit log and records. */
-export function openAccounts(dataDirectory: string) {
+export function openStores(dataDirectory: string) {
   const file = join(dataDirectory, 'docmill.db');
   const database = openDatabase(file);
   return {
