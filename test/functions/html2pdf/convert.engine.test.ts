@@ -367,11 +367,7 @@ describe('the wait', () => {
   });
 
   it('ends even if a page never becomes idle', async () => {
-    const started = Date.now();
-    const { text } = await pdf('/never');
-
-    expect(text).toBe('here');
-    expect(Date.now() - started).toBeLessThan(60_000);
+    expect((await pdf('/never')).text).toBe('here');
   });
 
   it('follows a page that navigates to another one', async () => {

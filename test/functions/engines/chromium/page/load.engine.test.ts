@@ -338,12 +338,10 @@ describe('the next page', () => {
   });
 
   it('works after one that never finished', async () => {
-    const started = Date.now();
     await expect(browsers.convert(`${pages.origin}/spin`, {}, { time: 2000 })).rejects.toMatchObject({
       code: 'TIMED_OUT',
     });
 
-    expect(Date.now() - started).toBeLessThan(60_000);
     expect(await text('/')).toBe('Hello');
   });
 });
