@@ -8,7 +8,7 @@ interface LockedPackage {
 
 // npm 10 removes the link of the other package when it skips an optional one of another processor.
 it('installs no two packages that have a program of the same name', () => {
-  const lock = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package-lock.json'), 'utf8')) as {
+  const lock = JSON.parse(readFileSync(join(import.meta.dirname, '../package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>;
   };
   const programs = Object.entries(lock.packages)
