@@ -7,7 +7,7 @@ import type { Claims } from '../../../../../functions/engines/office/detect/reco
 import { ConversionError } from '../../../../../functions/shared/errors.ts';
 import { makeArchive, makeDocx } from './archives.ts';
 
-/** Bytes that were inflated in one piece, and the streams that inflate. */
+/** Records the bytes that were inflated in one piece, and the streams that inflate. */
 const work = vi.hoisted(() => ({ inflated: 0, streams: [] as InflateRaw[] }));
 vi.mock('node:zlib', async (importOriginal) => {
   const zlib = await importOriginal<typeof import('node:zlib')>();
