@@ -144,7 +144,7 @@ function requestOf(host: Host, source: string, random: Random) {
     height: random(height) + 1,
     xDensity: 72,
     yDensity: 72,
-    ...(random(6) === 0 && { substitute: pick(['raster', 'empty'], random) }),
+    ...(random(6) === 0 && { substitute: pick(['raster', 'mayBeEmpty'], random) }),
   }));
   const look = {
     format: pick(['jpg', 'png', 'tiff', 'raw'], random),

@@ -36,8 +36,8 @@ export interface DrawFailures {
   readonly empty: readonly number[];
 }
 
-/** How a page is drawn without PDFium: from another engine's pixels, or left empty. */
-export type Substitute = 'raster' | 'empty';
+/** What replaces a page that PDFium failed on: another engine's pixels, or whatever PDFium draws, even nothing. */
+export type Substitute = 'raster' | 'mayBeEmpty';
 
 /** Draws frames of pages into files. */
 export interface DrawRequest {

@@ -1,10 +1,10 @@
 // Checks cross-reference tables, because PDFium drops objects that are not where their table says.
-#ifndef TABLE_H
-#define TABLE_H
+#ifndef XREF_H
+#define XREF_H
 
 #include <stddef.h>
 
-enum table {
+enum xref_state {
     SOUND,
     // An object is not where the table says.
     BROKEN,
@@ -13,10 +13,10 @@ enum table {
 };
 
 // Checks the tables of a file, whose bytes must be followed by a zero.
-enum table check_table(const char *bytes, size_t size);
+enum xref_state check_xref(const char *bytes, size_t size);
 
 // Makes PDFium search for the objects instead of reading the tables.
-void hide_tables(char *bytes, size_t size);
+void hide_xref(char *bytes, size_t size);
 
 enum { TRAILER_SIZE = 64 };
 

@@ -1,7 +1,7 @@
 // Declares memmem.
 #define _GNU_SOURCE
 
-#include "pictures.h"
+#include "images.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,27 +10,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "big_endian.h"
 #include "message.h"
 
-// Maximum pixels of one picture. A town plan scanned at 600 DPI has half as many.
-#define MAX_PICTURE_PIXELS 1e9
+// Maximum pixels of one image. A town plan scanned at 600 DPI has half as many.
+#define MAX_IMAGE_PIXELS 1e9
 
 // Maximum depth of nested forms to examine, as in PDFium itself.
 #define MAX_DEPTH 12
 
-static void check_size(FPDF_PAGEOBJECT picture)
+static void check_size(FPDF_PAGEOBJECT image)
 {
     unsigned width = 0, height = 0;
-    if (!FPDFImageObj_GetImagePixelSize(picture, &width, &height) || (double)width * height <= MAX_PICTURE_PIXELS)
+    if (!FPDFImageObj_GetImagePixelSize(image, &width, &height) || (double)width * height <= MAX_IMAGE_PIXELS)
         return;
-    send_error("SOURCE_TOO_LARGE", "\"width\":%u,\"height\":%u,\"max\":%.0f", width, height, MAX_PICTURE_PIXELS);
+    send_error("SOURCE_TOO_LARGE", "\"width\":%u,\"height\":%u,\"max\":%.0f", width, height, MAX_IMAGE_PIXELS);
     // Earlier pages may already be written. The process is replaced, as after every failure of this kind.
     _exit(1);
-}
-
-static uint32_t number_at(const unsigned char *bytes)
-{
-    return (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
 }
 
 // Returns the length of a JBIG2 segment's header (ITU-T T.88, 7.2), or 0 if it is incomplete.
@@ -38,11 +34,11 @@ static size_t header_length(const unsigned char *segment, size_t size)
 {
     if (size < 11)
         return 0;
-    const uint32_t number = number_at(segment);
+    const uint32_t number = read32(segment);
     size_t at = 6;
     uint32_t references = segment[5] >> 5;
     if (references == 7) {
-        references = number_at(segment + 5) & 0x1fffffff;
+        references = read32(segment + 5) & 0x1fffffff;
         at = 9 + ((size_t)references + 8) / 8;
     }
     at += (size_t)references * (number <= 256 ? 1 : number <= 65536 ? 2 : 4);
@@ -52,7 +48,7 @@ static size_t header_length(const unsigned char *segment, size_t size)
 
 // Whether a generic region has no coded bytes before the final marker. Encoders may leave out bytes that decoders add
 // again.
-static bool is_empty(const unsigned char *data, uint32_t length)
+static bool region_has_no_data(const unsigned char *data, uint32_t length)
 {
     enum { REGION = 18, MARKER = 2, TEMPLATE = 6, EXTENDED = 16 };
     // The template selects the number of adaptive pixels, of two bytes each.
@@ -60,8 +56,8 @@ static bool is_empty(const unsigned char *data, uint32_t length)
     return length <= REGION + 2 * pixels + MARKER;
 }
 
-// Whether PDFium misreads a JBIG2 picture. It treats the operator REPLACE as OR, draws halftone regions that skip
-// points of their grid incorrectly, and does not draw pictures with generic regions that are compressed as a fax or
+// Whether PDFium misreads a JBIG2 image. It treats the operator REPLACE as OR, draws halftone regions that skip
+// points of their grid incorrectly, and does not draw images with generic regions that are compressed as a fax or
 // have no coded bytes.
 static bool misreads_jbig2(const unsigned char *bytes, size_t size)
 {
@@ -70,7 +66,7 @@ static bool misreads_jbig2(const unsigned char *bytes, size_t size)
     for (size_t at = 0, header; at < size && (header = header_length(bytes + at, size - at)); ) {
         const int kind = bytes[at + 4] & 0x3f;
         at += header;
-        const uint32_t length = number_at(bytes + at - 4);
+        const uint32_t length = read32(bytes + at - 4);
         const unsigned char *data = bytes + at;
         if (length > size - at || length < 18) {
             // A region without a length is the last one, or the data is damaged.
@@ -80,13 +76,13 @@ static bool misreads_jbig2(const unsigned char *bytes, size_t size)
             if (data[16] & BLACK)
                 painted = UINT32_MAX;
         } else if (kind >= 4 && kind <= 43 && kind != 16) {
-            const uint32_t height = number_at(data + 4), top = number_at(data + 12);
+            const uint32_t height = read32(data + 4), top = read32(data + 12);
             if ((data[16] & 7) == REPLACE && top < painted)
                 return true;
-            if (((kind & ~3) == HALFTONE && data[17] & SKIPS) || ((kind & ~3) == GENERIC && (data[17] & FAX || is_empty(data, length))))
+            if (((kind & ~3) == HALFTONE && data[17] & SKIPS) || ((kind & ~3) == GENERIC && (data[17] & FAX || region_has_no_data(data, length))))
                 return true;
             // Other regions are only referenced by later ones.
-            const int immediate = kind & 2;
+            const bool immediate = kind & 2;
             if (immediate && top + height > painted)
                 painted = top + height;
         }
@@ -95,7 +91,7 @@ static bool misreads_jbig2(const unsigned char *bytes, size_t size)
     return false;
 }
 
-// Whether PDFium misreads a JPEG 2000 picture. It draws pictures with a palette of less than 256 colors black.
+// Whether PDFium misreads a JPEG 2000 image. It draws images with a palette of less than 256 colors black.
 static bool misreads_jpx(const unsigned char *bytes, size_t size)
 {
     static const unsigned char start[] = { 0xff, 0x4f, 0xff, 0x51 };
@@ -104,27 +100,27 @@ static bool misreads_jpx(const unsigned char *bytes, size_t size)
     return stream && (size_t)(bytes + size - stream) > 42 && stream[40] == 0 && stream[41] == 1 && stream[42] < 7;
 }
 
-static bool is_misread(FPDF_PAGEOBJECT picture)
+static bool is_misread(FPDF_PAGEOBJECT image)
 {
     char filter[16] = "";
-    if (FPDFImageObj_GetImageFilterCount(picture) != 1 || FPDFImageObj_GetImageFilter(picture, 0, filter, sizeof filter) > sizeof filter)
+    if (FPDFImageObj_GetImageFilterCount(image) != 1 || FPDFImageObj_GetImageFilter(image, 0, filter, sizeof filter) > sizeof filter)
         return false;
-    const int is_jbig2 = !strcmp(filter, "JBIG2Decode");
+    const bool is_jbig2 = !strcmp(filter, "JBIG2Decode");
     if (!is_jbig2 && strcmp(filter, "JPXDecode"))
         return false;
-    const unsigned long size = FPDFImageObj_GetImageDataRaw(picture, NULL, 0);
+    const unsigned long size = FPDFImageObj_GetImageDataRaw(image, NULL, 0);
     unsigned char *bytes = malloc(size + 1);
     if (!bytes)
         return false;
-    FPDFImageObj_GetImageDataRaw(picture, bytes, size);
-    const int misread = is_jbig2 ? misreads_jbig2(bytes, size) : misreads_jpx(bytes, size);
+    FPDFImageObj_GetImageDataRaw(image, bytes, size);
+    const bool misread = is_jbig2 ? misreads_jbig2(bytes, size) : misreads_jpx(bytes, size);
     free(bytes);
     return misread;
 }
 
 static bool examine(FPDF_PAGEOBJECT object, int depth)
 {
-    int misread = 0;
+    bool misread = false;
     const int kind = FPDFPageObj_GetType(object);
     if (kind == FPDF_PAGEOBJ_FORM && depth < MAX_DEPTH)
         for (int index = FPDFFormObj_CountObjects(object); index-- > 0;)
@@ -135,9 +131,9 @@ static bool examine(FPDF_PAGEOBJECT object, int depth)
     return is_misread(object);
 }
 
-bool has_misread_picture(FPDF_PAGE page)
+bool has_misread_image(FPDF_PAGE page)
 {
-    int misread = 0;
+    bool misread = false;
     for (int index = FPDFPage_CountObjects(page); index-- > 0;)
         misread |= examine(FPDFPage_GetObject(page, index), 0);
     return misread;

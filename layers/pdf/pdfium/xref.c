@@ -1,7 +1,7 @@
 // Declares memmem.
 #define _GNU_SOURCE
 
-#include "table.h"
+#include "xref.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -56,13 +56,13 @@ static bool is_object(const char *at, const char *end, long long number)
 }
 
 // Checks the entries from `*at`, which is then moved to the trailer.
-static enum table check_entries(const char **at, const char *start, const char *end)
+static enum xref_state check_entries(const char **at, const char *start, const char *end)
 {
-    enum table table = SOUND;
+    enum xref_state state = SOUND;
     for (;;) {
         *at = skip_space(*at, end);
         if (end - *at > 7 && !memcmp(*at, "trailer", 7))
-            return table;
+            return state;
         const long long first = read_number(at, end), count = read_number(at, end);
         if (first < 0 || count < 0)
             return UNKNOWN;
@@ -76,12 +76,12 @@ static enum table check_entries(const char **at, const char *start, const char *
                 return BROKEN;
             // The object may still exist.
             if (kind == 'f' && first + index > 0)
-                table = UNKNOWN;
+                state = UNKNOWN;
         }
     }
 }
 
-enum table check_table(const char *bytes, size_t size)
+enum xref_state check_xref(const char *bytes, size_t size)
 {
     const char *end = bytes + size, *last = NULL;
     // Offsets are relative to the header.
@@ -89,7 +89,7 @@ enum table check_table(const char *bytes, size_t size)
     for (const char *at = end - (size < TAIL ? size : TAIL); start && (at = memmem(at, (size_t)(end - at), "startxref", 9)); at += 9)
         last = at + 9;
     long long offset = last ? read_number(&last, end) : -1, checked = 0;
-    enum table all = SOUND;
+    enum xref_state all = SOUND;
     for (int tables = 0; tables < MAX_TABLES; tables++) {
         // Tables that take more bytes than the file refer to each other in a cycle.
         if (offset < 0 || offset >= end - start || checked > end - start)
@@ -98,10 +98,10 @@ enum table check_table(const char *bytes, size_t size)
         if (end - at < 4 || memcmp(at, "xref", 4))
             return UNKNOWN;
         at += 4;
-        const enum table table = check_entries(&at, start, end);
-        if (table == BROKEN)
-            return table;
-        if (table == UNKNOWN)
+        const enum xref_state state = check_entries(&at, start, end);
+        if (state == BROKEN)
+            return state;
+        if (state == UNKNOWN)
             all = UNKNOWN;
         checked += at - (start + offset);
         const size_t rest = (size_t)(end - at);
@@ -115,7 +115,7 @@ enum table check_table(const char *bytes, size_t size)
     return UNKNOWN;
 }
 
-void hide_tables(char *bytes, size_t size)
+void hide_xref(char *bytes, size_t size)
 {
     for (char *at = bytes, *end = bytes + size; (at = memmem(at, (size_t)(end - at), "startxref", 9)); at += 9)
         memset(at, ' ', 9);
