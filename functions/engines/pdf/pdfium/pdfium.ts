@@ -36,7 +36,7 @@ export interface DrawFailures {
   readonly empty: readonly number[];
 }
 
-/** What replaces a page that PDFium failed on: another engine's pixels, or whatever PDFium draws, even nothing. */
+/** Replaces a page that PDFium failed on: by another engine's pixels, or by whatever PDFium draws, even nothing. */
 export type Substitute = 'raster' | 'mayBeEmpty';
 
 /** Draws frames of pages into files. */
