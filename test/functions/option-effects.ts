@@ -4,7 +4,7 @@ import type { Format } from '../../functions/shared/formats.ts';
 import type { Options, Parameter } from '../../functions/shared/options/option.ts';
 import { readOptions } from '../../functions/shared/options/read-options.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
-import { unzip } from '../zip.ts';
+import { unzip } from '../helpers/zip.ts';
 
 /** A value of an option other than its default, and what it needs to have an effect. */
 export interface Sample {

@@ -14,7 +14,7 @@ import { SAMPLES as HTML2IMAGE } from '../functions/html2image/option-samples.ts
 import { SAMPLES as HTML2PDF } from '../functions/html2pdf/option-samples.ts';
 import type { Sample } from '../functions/option-effects.ts';
 import { SAMPLES as PDFTOOLS } from '../functions/pdftools/option-samples.ts';
-import { drawPage, readPdf } from '../pdf.ts';
+import { drawPage, readPdf } from '../helpers/pdf.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';
 

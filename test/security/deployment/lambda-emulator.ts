@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serveHttp } from '../../functions/shared/source/fault-server.ts';
+import { serveHttp } from '../../helpers/fault-server.ts';
 import { publicAddress, startForwarding } from '../../infra/aws/lambda-emulator/network/network.ts';
 import type { Canary } from '../checks/canary.ts';
 import { SET_UP_NETWORK } from '../namespace/run.ts';

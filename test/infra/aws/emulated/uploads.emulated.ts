@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
 import { signQuery } from '../../../../functions/router/admission/signature.ts';
 import { quarters } from '../../../fixtures/image.ts';
-import { readPdf } from '../../../pdf.ts';
+import { readPdf } from '../../../helpers/pdf.ts';
 import { useEmulator } from './use-emulator.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { randomNumbers } from '../../../random.ts';
+import { randomNumbers } from '../../../helpers/random.ts';
 import type { Report } from '../alarms/aws-metrics.ts';
 import { Refusal } from '../servers/lambda-endpoint.ts';
 import type { GatewaySettings, Route, Throttle } from './deployment.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../../../layers/build/compile.ts';
-import { list } from '../../../../list.ts';
+import { list } from '../../../../helpers/list.ts';
 import { buildFilter } from './build.ts';
 
 const ROOT = join(import.meta.dirname, '../../../../..');

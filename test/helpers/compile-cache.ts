@@ -1,4 +1,4 @@
-import { textSetting } from '../functions/shared/settings/environment.ts';
+import { textSetting } from '../../functions/shared/settings/environment.ts';
 
 const folder = textSetting('NODE_COMPILE_CACHE', undefined);
 
