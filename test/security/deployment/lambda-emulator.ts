@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serveHttp } from '../../helpers/fault-server.ts';
-import { publicAddress, startForwarding } from '../../infra/aws/lambda-emulator/network/network.ts';
+import { publicAddress, startForwarding } from '../../lambda-emulator/network/network.ts';
 import type { Canary } from '../checks/canary.ts';
 import { SET_UP_NETWORK } from '../namespace/run.ts';
 import { layTripwires } from '../namespace/tripwires.ts';

@@ -9,7 +9,7 @@ import {
   Refusal,
   type RunFunction,
   startLambdaEndpoint,
-} from '../../../infra/aws/servers/lambda-endpoint.ts';
+} from '../../../aws-servers/lambda-endpoint.ts';
 import { describeInvoke, type InvokeUnderTest, sampleInvocation } from '../invoke/contract.ts';
 
 afterEach(() => {
