@@ -5,15 +5,30 @@ import { expect, it } from 'vitest';
 const ROOT = join(import.meta.dirname, '..');
 const FILES = globSync('{functions,infra,layers}/**/*.ts', { cwd: ROOT }).sort();
 
-/** Files that each file imports, also for types. */
+/** Files that each file imports, also for types or while it runs. */
 const IMPORTS = new Map(FILES.map((file) => [file, importsOf(file)]));
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
-  return [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) =>
-    relative(ROOT, join(ROOT, dirname(file), path!)),
+  return [...text.matchAll(/\b(?:from |import |import\()(?:'(\.[^']+)'|`(\.[^`]+)`)/g)].flatMap(
+    ([, path, template]) => {
+      if (path) return relative(ROOT, join(ROOT, dirname(file), path));
+      const pattern = join(dirname(file), template!.replace(/\$\{[^}]*\}/g, '*'));
+      const files = globSync(pattern, { cwd: ROOT });
+      expect(files, `${file} imports ${pattern}`).not.toEqual([]);
+      return files;
+    },
   );
 }
+
+it('imports a path that is not written out in one file only', () => {
+  const computed = FILES.filter((file) => /\bimport\((?!['`])/.test(readFileSync(join(ROOT, file), 'utf8')));
+
+  // The file also imports the types of that path.
+  expect(computed).toEqual(['functions/site/load.ts']);
+  expect(IMPORTS.get('functions/site/load.ts')).toContain('functions/site/dependencies.ts');
+  expect(IMPORTS.get('layers/build.ts')).toContain('layers/pdf/build.ts');
+});
 
 it('has no files that import each other in a cycle', () => {
   const cycles: string[] = [];
@@ -92,8 +107,7 @@ it('has each test at the path of what it tests: `convert.test.ts`, or `convert.p
   const elsewhere = tests.filter((test) => {
     const path = test.replace(/(\.(engine|service|aws))?\.test\.ts$/, '');
     const places = [path, path.replace(/\.[\w-]+$/, '')];
-    // A stand-in for a part of AWS is tested beside its own code.
-    return ![...places, ...places.map((place) => place.replace(/^test\//, ''))].some(isSource);
+    return !places.map((place) => place.replace(/^test\//, '')).some(isSource);
   });
 
   expect(elsewhere).toEqual([]);

@@ -37,7 +37,7 @@ static const char *source;
 static const char *password;
 static int asked;
 
-// Called before each attempt to open a document. LibreOffice then waits for a password, or for NULL to give up.
+// Answers password prompts, for which LibreOffice waits, and exits on message boxes. NULL as a password gives up.
 static void on_event(int type, const char *payload, void *data)
 {
     (void)data;
@@ -48,7 +48,7 @@ static void on_event(int type, const char *payload, void *data)
         _exit(0);
     }
     if (type == LOK_CALLBACK_DOCUMENT_PASSWORD || type == LOK_CALLBACK_DOCUMENT_PASSWORD_TO_MODIFY) {
-        const int first = asked++ == 0;
+        const bool first = asked++ == 0;
         office->pClass->setDocumentPassword(office, source, first ? password : NULL);
     }
 }
@@ -57,28 +57,28 @@ static void on_event(int type, const char *payload, void *data)
 // it.
 static void (*set_kit_mode)(bool);
 
-static void find_kit_mode(void *library)
-{
-    set_kit_mode = (void (*)(bool))dlsym(library, "_ZN10comphelper14LibreOfficeKit9setActiveEb");
-}
-
 // Restarts LibreOffice's random numbers, so that formulas and IDs do not depend on earlier documents. NULL if a
 // version lacks it.
 static void (*restart_random)(void);
-
-static void find_random(void *library)
-{
-    restart_random = (void (*)(void))dlsym(library, "_ZN10comphelper3rng6reseedEv");
-}
 
 // LibreOffice's lock, which its timer thread needs. NULL if a version lacks it.
 static void (*acquire_lock)(unsigned);
 static unsigned (*release_lock)(void);
 
-static void find_lock(void *library)
+// Sets a function pointer to a function of the library, or to NULL. It is copied, because C cannot convert pointers to
+// objects into pointers to functions.
+static void find_function(void *library, const char *name, void *function)
 {
-    acquire_lock = (void (*)(unsigned))dlsym(library, "_ZN11Application17AcquireSolarMutexEj");
-    release_lock = (unsigned (*)(void))dlsym(library, "_ZN11Application17ReleaseSolarMutexEv");
+    void *const found = dlsym(library, name);
+    memcpy(function, &found, sizeof found);
+}
+
+static void find_functions(void *library)
+{
+    find_function(library, "_ZN10comphelper14LibreOfficeKit9setActiveEb", &set_kit_mode);
+    find_function(library, "_ZN10comphelper3rng6reseedEv", &restart_random);
+    find_function(library, "_ZN11Application17AcquireSolarMutexEj", &acquire_lock);
+    find_function(library, "_ZN11Application17ReleaseSolarMutexEv", &release_lock);
 }
 
 // Keeps timers from changing the layout of a document between two calls. Otherwise, the layout would depend on how
@@ -105,12 +105,14 @@ static void use_kit_mode(bool on)
 static void use_system_language(void *library)
 {
     // Application::GetSettings, AllSettings::SetLanguageTag, and the constructor and the language of SvtSysLocale.
-    void *(*settings)(void) = (void *(*)(void))dlsym(library, "_ZN11Application11GetSettingsEv");
-    void (*set)(void *, const void *) =
-        (void (*)(void *, const void *))dlsym(library, "_ZN11AllSettings14SetLanguageTagERK11LanguageTag");
-    void (*create)(void *) = (void (*)(void *))dlsym(library, "_ZN12SvtSysLocaleC1Ev");
-    const void *(*language)(const void *) =
-        (const void *(*)(const void *))dlsym(library, "_ZNK12SvtSysLocale14GetLanguageTagEv");
+    void *(*settings)(void);
+    void (*set)(void *, const void *);
+    void (*create)(void *);
+    const void *(*language)(const void *);
+    find_function(library, "_ZN11Application11GetSettingsEv", &settings);
+    find_function(library, "_ZN11AllSettings14SetLanguageTagERK11LanguageTag", &set);
+    find_function(library, "_ZN12SvtSysLocaleC1Ev", &create);
+    find_function(library, "_ZNK12SvtSysLocale14GetLanguageTagEv", &language);
     if (!set_kit_mode || !settings || !set || !create || !language)
         return;
     // A std::shared_ptr, which owns the language.
@@ -226,7 +228,7 @@ struct extent {
 
 #define EXTENT_VALUES "\"sheet\":%d,\"cell\":\"%s\""
 
-// Finds the sheet that extends furthest, if LibreOffice would search more than `most` pages for content. A page has
+// Finds the sheet that extends furthest, if LibreOffice would search more than `max_pages` pages for content. A page has
 // about 8 columns and 50 rows, and LibreOffice examines every page between two cells, about 200,000 per second.
 // Returns false if there are fewer pages.
 static bool extends_too_far(LibreOfficeKitDocument *document, double max_pages, struct extent *extent)
@@ -299,22 +301,33 @@ static LibreOfficeKitDocument *load_document(const char *from, const char *optio
     return document;
 }
 
-// Saves an open document and closes it. Returns the answer, or NULL if LibreOffice failed.
-static FILE *save_document(LibreOfficeKitDocument *document, yyjson_val *arguments, const struct extent *far)
+// Saves an open document. `extent` is NULL unless the document extends too far. Returns the answer, or NULL if
+// LibreOffice failed.
+static FILE *save_document(LibreOfficeKitDocument *document, yyjson_val *arguments, const struct extent *extent)
 {
     const char *macro = text_member(arguments, "macro"), *target = text_member(arguments, "target");
     const char *filter = text_member(arguments, "filter");
     // A print range may exclude most of a sheet, and LibreOfficeKit does not report which sheets have one.
-    if (far)
-        limit_search(integer_member(arguments, "maxSeconds", 0), far);
+    if (extent)
+        limit_search(integer_member(arguments, "maxSeconds", 0), extent);
     const bool ready = !macro || office->pClass->runMacro(office, macro);
     use_kit_mode(false);
-    const bool found = ready && (!far || find_pages(document, target));
-    if (far)
+    const bool found = ready && (!extent || find_pages(document, target));
+    if (extent)
         limit_time(0);
     const bool saved = found && (!*filter || document->pClass->saveAs(document, target, filter, text_member(arguments, "save")));
     use_kit_mode(true);
     return saved ? describe(document) : NULL;
+}
+
+// Returns the error for a document that LibreOffice did not open, or could not read after it had been decrypted.
+static const char *load_error(bool is_readable)
+{
+    if (is_readable)
+        return "CONVERSION_FAILED";
+    if (!asked)
+        return "CORRUPT_SOURCE";
+    return password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
 }
 
 static void convert(const struct request *request)
@@ -347,13 +360,13 @@ static void convert(const struct request *request)
     if (document && needs_fresh_process(document))
         exit_unusable();
     struct extent extent = { 0, "" };
-    const bool far = document && extends_too_far(document, number_member(arguments, "maxPages", 0), &extent);
-    if (far && integer_member(arguments, "maxSeconds", 0) <= 0) {
+    const bool is_too_large = document && extends_too_far(document, number_member(arguments, "maxPages", 0), &extent);
+    if (is_too_large && integer_member(arguments, "maxSeconds", 0) <= 0) {
         limit_time(0);
         document->pClass->destroy(document);
         send_error("RESULT_TOO_LARGE", EXTENT_VALUES, extent.sheet, extent.cell);
     } else if (document) {
-        FILE *answer = save_document(document, arguments, far ? &extent : NULL);
+        FILE *answer = save_document(document, arguments, is_too_large ? &extent : NULL);
         limit_time(0);
         // LibreOffice exports no PDF without pages.
         const int hidden = answer ? 0 : count_hidden_slides(document);
@@ -367,8 +380,7 @@ static void convert(const struct request *request)
             send_code("CONVERSION_FAILED");
     } else {
         limit_time(0);
-        send_error(is_readable ? "CONVERSION_FAILED" : !asked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED",
-                   "%s", "");
+        send_code(load_error(is_readable));
     }
     if (!password)
         hold_timers(false);
@@ -390,9 +402,7 @@ int main(int count, char **arguments)
         return 1;
     void *library = dlopen("libmergedlo.so", RTLD_LAZY | RTLD_NOLOAD);
     if (library) {
-        find_kit_mode(library);
-        find_random(library);
-        find_lock(library);
+        find_functions(library);
         use_system_language(library);
     }
     office->pClass->setOptionalFeatures(office, LOK_FEATURE_DOCUMENT_PASSWORD | LOK_FEATURE_DOCUMENT_PASSWORD_TO_MODIFY);

@@ -1,4 +1,4 @@
-// System calls that a converter does not need, as filter instructions. DENY returns EACCES. FORBID returns EPERM,
+// System calls that a converter does not need, as filter instructions. DENY returns EACCES. DENY_EPERM returns EPERM,
 // which programs expect for a file whose attributes they may not change, so that libuv continues to copy a file. SKIP
 // reports success without doing anything.
 
@@ -35,7 +35,7 @@
 
 // O_TMPFILE without O_DIRECTORY, which programs combine it with.
 #define UNNAMED_FILE 020000000
-#define CUT O_TRUNC
+#define TRUNCATE O_TRUNC
 #define ACCESS_MODE 3
 // Permissions that let the owner of a directory list it and delete its entries.
 #define OWNER 0700
@@ -46,24 +46,26 @@
     /* Block watching directories, which Landlock does not cover: it would reveal names of other conversions. */             \
     DENY(inotify_init1), DENY(inotify_add_watch), DENY(fanotify_init), DENY(fanotify_mark), DENY(name_to_handle_at),         \
     /* Block changing file attributes, which Landlock does not cover either. */                                              \
-    FORBID(fchmod), FORBID(fchmodat), FORBID(fchmodat2), FORBID(fchown), FORBID(fchownat), FORBID(utimensat),                \
-    FORBID(setxattr), FORBID(lsetxattr), FORBID(fsetxattr), FORBID(setxattrat), FORBID(removexattr), FORBID(lremovexattr),   \
-    FORBID(fremovexattr), FORBID(removexattrat), FORBID(file_setattr), DENY_WITH(ioctl, 1, FS_IOC_SETFLAGS),                 \
-    DENY_WITH(ioctl, 1, FS_IOC32_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC_FSSETXATTR),                                          \
+    DENY_EPERM(fchmod), DENY_EPERM(fchmodat), DENY_EPERM(fchmodat2), DENY_EPERM(fchown), DENY_EPERM(fchownat),               \
+    DENY_EPERM(utimensat), DENY_EPERM(setxattr), DENY_EPERM(lsetxattr), DENY_EPERM(fsetxattr), DENY_EPERM(setxattrat),       \
+    DENY_EPERM(removexattr), DENY_EPERM(lremovexattr), DENY_EPERM(fremovexattr), DENY_EPERM(removexattrat),                  \
+    DENY_EPERM(file_setattr), DENY_WITH(ioctl, 1, FS_IOC_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC32_SETFLAGS),                  \
+    DENY_WITH(ioctl, 1, FS_IOC_FSSETXATTR),                                                                                  \
     /* Before Linux 6.2, Landlock does not cover truncation: neither by path nor by opening a file without writing to it. */ \
-    DENY(truncate), DENY_BITS(openat, 2, CUT | ACCESS_MODE, CUT, CUT | 3),                                                   \
+    DENY(truncate), DENY_BITS(openat, 2, TRUNCATE | ACCESS_MODE, TRUNCATE, TRUNCATE | 3),                                    \
     /* The flags are in memory, which a filter cannot read. Programs fall back to openat. */                                 \
     MISSING(openat2),                                                                                                        \
     /* Block files that would evade the disk quota or survive cleanup. */                                                    \
-    FORBID_WITH_FLAG(openat, 2, UNNAMED_FILE), ONLY_WITH_BITS(mkdirat, 2, OWNER, OWNER, OWNER),                              \
-    FORBID_WITH_FLAG(umask, 0, OWNER),                                                                                       \
+    DENY_EPERM_WITH_FLAG(openat, 2, UNNAMED_FILE), ONLY_WITH_BITS(mkdirat, 2, OWNER, OWNER, OWNER),                          \
+    DENY_EPERM_WITH_FLAG(umask, 0, OWNER),                                                                                   \
     /* Fills the disk faster than the limit can notice. The C library falls back to writing. */                              \
     UNSUPPORTED(fallocate),                                                                                                  \
     /* Leases make others wait when they open a file, and notifications reveal files in a directory. */                      \
     DENY_WITH(fcntl, 1, F_SETLEASE), DENY_WITH(fcntl, 1, F_NOTIFY),                                                          \
     /* Block changing priorities and CPU affinity, even of the process itself. */                                            \
-    FORBID(setpriority), FORBID(ioprio_set), FORBID(sched_setparam), FORBID(sched_setscheduler), FORBID(sched_setattr),      \
-    FORBID(sched_setaffinity), DENY(migrate_pages), DENY(move_pages), DENY(process_madvise), DENY(process_mrelease),         \
+    DENY_EPERM(setpriority), DENY_EPERM(ioprio_set), DENY_EPERM(sched_setparam), DENY_EPERM(sched_setscheduler),             \
+    DENY_EPERM(sched_setattr), DENY_EPERM(sched_setaffinity), DENY(migrate_pages), DENY(move_pages), DENY(process_madvise),  \
+    DENY(process_mrelease),                                                                                                  \
     /* Block access to memory, descriptors and limits of other processes, and signals to them. */                            \
     DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_getfd), DENY(pidfd_send_signal),               \
     ONLY_WITH(prlimit64, 0, 0),                                                                                              \
@@ -86,9 +88,9 @@
 // Older calls for the same purposes, which arm64 never had.
 #ifdef SYS_chmod
 #define DENIED_LEGACY_CALLS                                                                                                  \
-    DENY(inotify_init), FORBID(chmod), FORBID(chown), FORBID(lchown), FORBID(utime), FORBID(utimes), FORBID(futimesat),      \
-    DENY_BITS(open, 1, CUT | ACCESS_MODE, CUT, CUT | 3), FORBID_WITH_FLAG(open, 1, UNNAMED_FILE),                            \
-    ONLY_WITH_BITS(mkdir, 1, OWNER, OWNER, OWNER),
+    DENY(inotify_init), DENY_EPERM(chmod), DENY_EPERM(chown), DENY_EPERM(lchown), DENY_EPERM(utime), DENY_EPERM(utimes),     \
+    DENY_EPERM(futimesat), DENY_BITS(open, 1, TRUNCATE | ACCESS_MODE, TRUNCATE, TRUNCATE | 3),                               \
+    DENY_EPERM_WITH_FLAG(open, 1, UNNAMED_FILE), ONLY_WITH_BITS(mkdir, 1, OWNER, OWNER, OWNER),
 #else
 #define DENIED_LEGACY_CALLS
 #endif

@@ -69,7 +69,7 @@ int set_filter(const struct sock_filter *filter, size_t count);
 // Reports success without making the call.
 #define SKIP(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(0)
 #define UNSUPPORTED(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EOPNOTSUPP)
-#define FORBID(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EPERM)
+#define DENY_EPERM(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EPERM)
 // Compares the low half of an argument: a jump by 0 leads to the denial, a jump by 1 skips it.
 #define JUDGE(call, argument, test, value, hit, miss, error)                      \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), FIELD(args[argument]), \
@@ -80,7 +80,7 @@ int set_filter(const struct sock_filter *filter, size_t count);
 #define ONLY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 1, 0, EACCES)
 #define ONLY_WITH_FLAG(call, argument, flag) JUDGE(call, argument, BPF_JSET, flag, 1, 0, EACCES)
 #define DENY_WITH_FLAG(call, argument, flags) JUDGE(call, argument, BPF_JSET, flags, 0, 1, EACCES)
-#define FORBID_WITH_FLAG(call, argument, flags) JUDGE(call, argument, BPF_JSET, flags, 0, 1, EPERM)
+#define DENY_EPERM_WITH_FLAG(call, argument, flags) JUDGE(call, argument, BPF_JSET, flags, 0, 1, EPERM)
 // Denies a call unless some bits of an argument have one of two values.
 #define ONLY_WITH_BITS(call, argument, bits, one, other)                                                \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 6), FIELD(args[argument]),                        \

@@ -14,7 +14,7 @@
 #define CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE \
                 | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
 
-static int close_files(const struct sandbox *sandbox)
+static int restrict_files(const struct sandbox *sandbox)
 {
     struct rules rules = find_landlock();
     if (rules.version == 0)
@@ -42,7 +42,7 @@ static int close_files(const struct sandbox *sandbox)
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 4), FIELD(args[0]), \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)(file), (file) ? 1 : 0, 0), FAIL(EACCES), FIELD(nr)
 
-static int close_calls(const struct sandbox *sandbox)
+static int restrict_calls(const struct sandbox *sandbox)
 {
     const struct sock_filter filter[] = {
         KNOWN_CALLS,
@@ -82,10 +82,10 @@ int enter_sandbox(const struct sandbox *sandbox)
         return -1;
     if (prepare_process())
         return errno == EPERM && is_best_effort() ? SANDBOX_FILES_OPEN | SANDBOX_CALLS_OPEN : -1;
-    const int files = close_files(sandbox);
+    const int files = restrict_files(sandbox);
     if (files < 0)
         return -1;
-    if (close_calls(sandbox))
+    if (restrict_calls(sandbox))
         return is_best_effort() ? files | SANDBOX_CALLS_OPEN : -1;
     return files;
 }

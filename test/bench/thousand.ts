@@ -18,7 +18,7 @@ import { setTimeout } from 'node:timers/promises';
 import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
-import { isInstalled } from '../installed.ts';
+import { isInstalled } from '../helpers/installed.ts';
 import { readArguments, readInteger } from '../report/arguments.ts';
 
 const { values, fail } = readArguments(

@@ -19,9 +19,9 @@ import {
   type Tool,
 } from '../../functions/shared/tool.ts';
 import { CODE } from '../../infra/local/server/code.ts';
-import { networkOf } from '../network.ts';
+import { engineNetwork } from '../helpers/engine-network.ts';
 
-export interface Wish {
+export interface ConversionInput {
   readonly format: Format;
   /** Options as in a query, such as `-f=1 -l=3`. A name without a value is a switch. */
   readonly options?: string;
@@ -33,7 +33,7 @@ export interface Wish {
   readonly time?: number;
 }
 
-export interface Answer {
+export interface ConvertedFiles {
   readonly pageCount: number | undefined;
   readonly files: readonly Buffer[];
   readonly pages: ReadonlyArray<number | undefined>;
@@ -57,7 +57,7 @@ export function useEngine<T extends FileTool>(
       size: 2,
       // No spare engine for another account.
       singleAccount: true,
-      ...networkOf(egress),
+      ...engineNetwork(egress),
     }),
   );
   afterAll(async () => {
@@ -65,27 +65,27 @@ export function useEngine<T extends FileTool>(
     await rm(await home, { recursive: true, force: true });
   });
 
-  async function open(source: Buffer, wish: Wish) {
+  async function open(source: Buffer, input: ConversionInput) {
     const directory = await mkdtemp(join(await home, 'conversion-'));
     const path = join(directory, 'source');
     await writeFile(path, source);
-    const time = wish.time ?? 120_000;
-    const file: SourceFile = { path, name: wish.name ?? '', contentType: '', bytes: source.length };
+    const time = input.time ?? 120_000;
+    const file: SourceFile = { path, name: input.name ?? '', contentType: '', bytes: source.length };
     const converted = await (await started).convert({
       source: file as SourceFile & Sources[T['source']],
-      options: readWish(tool, wish.options ?? '', wish.format),
-      format: wish.format,
-      delivery: wish.delivery ?? 'one',
+      options: parseOptions(tool, input.options ?? '', input.format),
+      format: input.format,
+      delivery: input.delivery ?? 'one',
       directory,
-      limits: { ...CONVERSION_LIMITS, ...wish.limits },
+      limits: { ...CONVERSION_LIMITS, ...input.limits },
       signal: AbortSignal.timeout(time),
       account: 'test',
     });
     return { ...converted, directory };
   }
 
-  async function convert(source: Buffer, wish: Wish): Promise<Answer> {
-    const { outputs, pageCount, directory, warnings = [] } = await open(source, wish);
+  async function convert(source: Buffer, input: ConversionInput): Promise<ConvertedFiles> {
+    const { outputs, pageCount, directory, warnings = [] } = await open(source, input);
     const finished: Output[] = [];
     for await (const output of outputs) finished.push(output);
     const files = await Promise.all(finished.map(({ path }) => readFile(path)));
@@ -93,15 +93,15 @@ export function useEngine<T extends FileTool>(
     return { pageCount, files, pages: finished.map(({ page }) => page), warnings };
   }
 
-  async function convertOne(source: Buffer, wish: Wish): Promise<Buffer> {
-    const { files } = await convert(source, wish);
+  async function convertOne(source: Buffer, input: ConversionInput): Promise<Buffer> {
+    const { files } = await convert(source, input);
     if (files.length !== 1) throw new Error(`Expected one file, got ${files.length}.`);
     return files[0]!;
   }
 
   /** Returns the error that a conversion ends with. */
-  async function refusal(source: Buffer, wish: Wish): Promise<ConversionError> {
-    const thrown = await convert(source, wish).catch((error: unknown) => error);
+  async function refusal(source: Buffer, input: ConversionInput): Promise<ConversionError> {
+    const thrown = await convert(source, input).catch((error: unknown) => error);
     if (thrown instanceof ConversionError) return thrown;
     throw new Error('Expected a ConversionError.', { cause: thrown });
   }
@@ -109,7 +109,7 @@ export function useEngine<T extends FileTool>(
   return { open, convert, convertOne, refusal };
 }
 
-function readWish<T extends Tool>(tool: T, text: string, format: Format): OptionsOf<T> {
+function parseOptions<T extends Tool>(tool: T, text: string, format: Format): OptionsOf<T> {
   const given = text.split(' ').filter(Boolean).map(splitPair);
   const { options, issues } = readOptions(tool, given, format);
   if (issues[0]) throw issues[0];

@@ -4,7 +4,7 @@ import type { Format } from '../../functions/shared/formats.ts';
 import type { Options, Parameter } from '../../functions/shared/options/option.ts';
 import { readOptions } from '../../functions/shared/options/read-options.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
-import { unzip } from '../zip.ts';
+import { unzip } from '../helpers/zip.ts';
 
 /** A value of an option other than its default, and what it needs to have an effect. */
 export interface Sample {
@@ -20,20 +20,21 @@ export type Samples<T extends Tool, Internal extends string = never> = Readonly<
   Record<Exclude<keyof T['options'] & string, Internal>, Sample>
 >;
 
+/** An option, and the formats to observe it in. */
 export interface Case {
   readonly name: string;
-  readonly format: Format;
+  readonly formats: readonly Format[];
   readonly sample: Sample;
 }
 
-/** Returns a case for each option and output format of a tool. */
+/** Returns a case for each option of a tool, with all formats. */
 export function casesOf(tool: Tool, samples: Readonly<Record<string, Sample>>): Case[] {
   return Object.entries<Options[string]>(tool.options).flatMap(([key, { names, default: value }]) => {
     const sample = samples[key];
     if (!sample) return [];
     // A switch that is on by default is turned off by its preferred name.
     expect(sample.value, `${key} differs from its default`).not.toBe(String(value));
-    return tool.formats.map((format) => ({ name: names[0]!, format, sample }));
+    return { name: names[0]!, formats: tool.formats, sample };
   });
 }
 
@@ -44,24 +45,19 @@ export type Run = (
   format: Format,
 ) => Promise<Buffer>;
 
-type Effect = 'error' | 'ignored' | 'effect' | 'nothing';
+type Effect = 'error' | 'ignored' | 'changed' | 'unchanged';
 
 /**
- * Observes what an option does to a format: it is rejected, it is listed as ignored, or the result differs from the one without
- * it. `nothing` is the fault that the tests look for.
+ * Returns a check that an option changes the result in at least one format, and that it is rejected or listed as ignored in each
+ * other one.
  */
-export function observeEffects(
+export function effectCheck(
   tool: Tool,
   run: Run,
   /** Completes a value of a sample. */
   complete = (value: string) => value,
-): {
-  readonly effectOf: (test: Case) => Promise<Effect>;
-  /** Returns the observed options that changed the result in no format. */
-  readonly withoutEffect: () => readonly string[];
-} {
+): (test: Case) => Promise<void> {
   const known = new Map<string, Promise<string>>();
-  const observed = new Map<string, Set<Effect>>();
 
   const convert = (given: readonly Parameter[], source: string | undefined, format: Format) =>
     run(given, source, format).then(
@@ -83,7 +79,7 @@ export function observeEffects(
     return content;
   }
 
-  async function observe({ name, format, sample }: Case): Promise<Effect> {
+  async function observe({ name, sample }: Case, format: Format): Promise<Effect> {
     const beside = Object.entries(sample.beside ?? {}).map(([other, value]) => ({
       name: other,
       value: complete(value),
@@ -94,18 +90,17 @@ export function observeEffects(
     if (ignored.includes(name)) return 'ignored';
     const changed = await convert(given, sample.source, format);
     const unchanged = await convertOnce(beside, sample.source, format);
-    if (changed !== unchanged) return 'effect';
+    if (changed !== unchanged) return 'changed';
     // The source cannot be converted to this format, with the option or without.
-    return changed.startsWith('error: ') ? 'error' : 'nothing';
+    return changed.startsWith('error: ') ? 'error' : 'unchanged';
   }
 
-  return {
-    async effectOf(test) {
-      const effect = await observe(test);
-      observed.set(test.name, (observed.get(test.name) ?? new Set()).add(effect));
-      return effect;
-    },
-    withoutEffect: () => [...observed.keys()].filter((name) => !observed.get(name)!.has('effect')),
+  return async (test) => {
+    const formats: Record<Effect, Format[]> = { changed: [], unchanged: [], ignored: [], error: [] };
+    for (const format of test.formats) formats[await observe(test, format)].push(format);
+
+    expect(formats.unchanged, 'formats in which the option has no effect and is not ignored').toEqual([]);
+    expect(formats.changed, 'formats in which the option has an effect').not.toEqual([]);
   };
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { list } from '../list.ts';
+import { list } from '../helpers/list.ts';
 
 const LAYERS = join(import.meta.dirname, '../../dist/layers');
 /** Every program that is compiled from this project's C. */

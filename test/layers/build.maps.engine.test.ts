@@ -10,7 +10,7 @@ import type { CreateEngine, Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 import { CODE } from '../../infra/local/server/code.ts';
 import { useEngine } from '../functions/conversion.ts';
-import { networkOf } from '../network.ts';
+import { engineNetwork } from '../helpers/engine-network.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../infra/local/self-check/samples/report.pdf');
 /**
@@ -33,7 +33,7 @@ beforeAll(async () => {
     const { createEngine } = (await import(`../../functions/${name}/convert.ts`)) as {
       createEngine: CreateEngine<Tool>;
     };
-    engines.push(createEngine({ layers, code: CODE, temporary, size: 1, ...networkOf(createEgress()) }));
+    engines.push(createEngine({ layers, code: CODE, temporary, size: 1, ...engineNetwork(createEgress()) }));
   }
   await Promise.all(engines.map((engine) => engine.warm?.()));
   const source = await readFile(SAMPLE);

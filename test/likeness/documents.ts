@@ -5,8 +5,8 @@ import { createEngine } from '../../functions/doc2any/convert.ts';
 import { INPUTS, readInput } from '../../functions/engines/office/inputs.ts';
 import { EDITABLE } from '../../functions/engines/office/outputs.ts';
 import { CODE } from '../../infra/local/server/code.ts';
-import { list } from '../list.ts';
-import { networkOf } from '../network.ts';
+import { engineNetwork } from '../helpers/engine-network.ts';
+import { list } from '../helpers/list.ts';
 import { markdownTable } from '../report/table.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
 import { FORMATS, OPTION_SETS } from './documents/cases.ts';
@@ -41,7 +41,7 @@ export async function run(
     code: CODE,
     temporary,
     size: 1,
-    ...networkOf(),
+    ...engineNetwork(),
   });
   const office = await startCompleteOffice();
   const trials = await compareAll({ engine, office, temporary }, sources);

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, resolve } from 'node:path';
 import { inParallel } from '../../layers/parallel.ts';
 import { startBrowsers } from '../functions/engines/chromium/page-server.ts';
-import { serveHttp } from '../functions/shared/source/fault-server.ts';
+import { serveHttp } from '../helpers/fault-server.ts';
 import { type Comparison, report } from './comparison.ts';
 import { WEB_CASES, type WebCase } from './web/cases.ts';
 import { startChromium, type Visit } from './web/chromium.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { createEngine } from '../../functions/doc2any/convert.ts';
 import { CODE } from '../../infra/local/server/code.ts';
-import { networkOf } from '../network.ts';
+import { engineNetwork } from '../helpers/engine-network.ts';
 import { markdownTable } from '../report/table.ts';
 import { convertHere, readPdfOptions } from './documents/compare.ts';
 import { writeLikeness } from './readme.ts';
@@ -29,7 +29,7 @@ export async function run(
     code: CODE,
     temporary,
     size: 1,
-    ...networkOf(),
+    ...engineNetwork(),
   });
   const all: Similarity[] = [];
   let failed = 0;

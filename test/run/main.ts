@@ -14,8 +14,8 @@ type Suite = Readonly<Record<string, readonly string[]>>;
 
 const ROOT = join(import.meta.dirname, '../..');
 const VITEST = ['vitest', 'run', '--config', 'test/vitest.config.ts'];
-const EMULATOR = ['node', 'test/infra/aws/lambda-emulator/main.ts'];
-const EMULATED = 'test/infra/aws/emulated/vitest.config.ts';
+const EMULATOR = ['node', 'test/lambda-emulator/main.ts'];
+const EMULATED = 'test/emulated/vitest.config.ts';
 const ATTACKS = ['browser-rebinding', 'runtime-api', 'direct-events', 'queries', 'load', 'api-key'];
 
 const SUITES: Readonly<Record<string, Suite>> = {

@@ -1,7 +1,7 @@
 // Prints the table of targets with the measured figures. Names of rows select some of them;
 // `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--brief` runs the share for CI,
 // `--write` writes the whole table into the README.
-import { enterNamespaces } from '../infra/aws/lambda-emulator/network/namespaces.ts';
+import { enterNamespaces } from '../lambda-emulator/network/namespaces.ts';
 import { chooseNames, readArguments } from '../report/arguments.ts';
 import { recordPart } from '../run/results.ts';
 import { createCanary } from './checks/canary.ts';

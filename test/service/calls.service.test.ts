@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
-import { readPdf } from '../pdf.ts';
+import { readPdf } from '../helpers/pdf.ts';
 import { refusalIn, urlsIn } from './server/client.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';
@@ -180,7 +180,7 @@ describe('a URL that was not encoded', () => {
 describe('a result', () => {
   it('is the next call’s source, raw or encoded', async () => {
     const { client, service, sources } = used();
-    const pdf = await client.address({
+    const pdf = await client.resultUrl({
       app: 'html2pdf',
       infile: sources.urlOf('chapters.html'),
       outfile: 'chapters.pdf',
@@ -212,7 +212,7 @@ describe('a result', () => {
   });
 
   it('keeps its given name, cleaned', async () => {
-    const address = await used().client.address({ ...image(), outfile: 'folder/Übersicht 1.jpg' });
+    const address = await used().client.resultUrl({ ...image(), outfile: 'folder/Übersicht 1.jpg' });
     const reply = await fetch(address);
 
     expect(decodeURIComponent(new URL(address).pathname).split('/').at(-1)).toBe('Übersicht 1.jpg');
@@ -222,7 +222,7 @@ describe('a result', () => {
 
   it('has a URL that cannot be guessed or changed', async () => {
     const { client } = used();
-    const addresses = [new URL(await client.address(image())), new URL(await client.address(image()))];
+    const addresses = [new URL(await client.resultUrl(image())), new URL(await client.resultUrl(image()))];
     const bent = new URL(addresses[0]!);
     bent.pathname = addresses[1]!.pathname;
 
@@ -252,7 +252,9 @@ describe('concurrent calls', () => {
       const { client, sources } = used();
       sources.asked.length = 0;
 
-      const addresses = await Promise.all(Array.from({ length: 5 }, () => client.address(image('slow.png'))));
+      const addresses = await Promise.all(
+        Array.from({ length: 5 }, () => client.resultUrl(image('slow.png'))),
+      );
 
       expect(new Set(addresses.map((address) => new URL(address).pathname)).size).toBe(1);
       expect(sources.asked).toEqual(['slow.png']);

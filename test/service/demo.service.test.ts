@@ -10,10 +10,11 @@ import type { Format } from '../../functions/shared/formats.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 import { makePdf } from '../fixtures/pdf.ts';
 import { SAMPLES as DOC2ANY } from '../functions/doc2any/option-samples.ts';
-import { IMAGE_SAMPLES, PDF_SAMPLES } from '../functions/html2pdf/option-samples.ts';
+import { SAMPLES as HTML2IMAGE } from '../functions/html2image/option-samples.ts';
+import { SAMPLES as HTML2PDF } from '../functions/html2pdf/option-samples.ts';
 import type { Sample } from '../functions/option-effects.ts';
 import { SAMPLES as PDFTOOLS } from '../functions/pdftools/option-samples.ts';
-import { drawPage, readPdf } from '../pdf.ts';
+import { drawPage, readPdf } from '../helpers/pdf.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';
 
@@ -65,8 +66,8 @@ const TOOLS: ReadonlyArray<
 > = [
   [pdftools, 'pdf', 'pages.pdf', PDFTOOLS],
   [pdftools, 'png', 'pages.pdf', PDFTOOLS],
-  [html2pdf, 'pdf', 'page.html', PDF_SAMPLES],
-  [html2image, 'png', 'page.html', IMAGE_SAMPLES],
+  [html2pdf, 'pdf', 'page.html', HTML2PDF],
+  [html2image, 'png', 'page.html', HTML2IMAGE],
   [doc2any, 'pdf', 'text.docx', DOC2ANY],
   [doc2any, 'png', 'text.docx', DOC2ANY],
 ];

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
-import { isBlank } from '../likeness.ts';
-import { drawPage, readPdf } from '../pdf.ts';
+import { drawPage, readPdf } from '../helpers/pdf.ts';
+import { isBlank } from '../helpers/pixels.ts';
 import { useService } from './server/use-service.ts';
 
 const FOLDER = join(import.meta.dirname, '../fixtures/office');
@@ -52,7 +52,7 @@ describe('doc2any', () => {
 
   it('recognizes one of its results by its name', async () => {
     const { client } = used();
-    const table = await client.address(ask('sheet.xlsx', {}, 'table.csv'));
+    const table = await client.resultUrl(ask('sheet.xlsx', {}, 'table.csv'));
     const { bytes } = await client.convert({ app: 'doc2any', infile: table, outfile: 'table.xlsx' });
 
     expect(bytes.subarray(0, 2).toString()).toBe('PK');

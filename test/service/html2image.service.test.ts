@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { quarters } from '../fixtures/image.ts';
 import { BANDS } from '../fixtures/page.ts';
-import { difference, isBlank, pixel } from '../likeness.ts';
+import { difference, isBlank, pixel } from '../helpers/pixels.ts';
 import { useService } from './server/use-service.ts';
 
 const FONT = join(import.meta.dirname, '../../dist/layers/fonts/faces/DejaVuSansMono.ttf');

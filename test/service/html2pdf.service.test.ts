@@ -4,8 +4,8 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { quarters } from '../fixtures/image.ts';
 import { BANDS, chapters } from '../fixtures/page.ts';
-import { isBlank, pixel } from '../likeness.ts';
-import { drawPage, readPdf } from '../pdf.ts';
+import { drawPage, readPdf } from '../helpers/pdf.ts';
+import { isBlank, pixel } from '../helpers/pixels.ts';
 import { useService } from './server/use-service.ts';
 
 const FONT = join(import.meta.dirname, '../../dist/layers/fonts/faces/DejaVuSansMono.ttf');

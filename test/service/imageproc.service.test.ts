@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { orientedJpeg, QUARTERS, quarters } from '../fixtures/image.ts';
-import { difference, pixel } from '../likeness.ts';
+import { difference, pixel } from '../helpers/pixels.ts';
 import { useService } from './server/use-service.ts';
 
 /** Transparent on the left, opaque red on the right. */

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
-import { isInstalled } from '../installed.ts';
-import { difference, isBlank, pixel } from '../likeness.ts';
-import { drawPage } from '../pdf.ts';
-import { unzip } from '../zip.ts';
+import { isInstalled } from '../helpers/installed.ts';
+import { drawPage } from '../helpers/pdf.ts';
+import { difference, isBlank, pixel } from '../helpers/pixels.ts';
+import { unzip } from '../helpers/zip.ts';
 import { useService } from './server/use-service.ts';
 
 const REPORT = makePdf(numberedPages(12));

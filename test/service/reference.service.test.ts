@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import * as all from '../../functions/tools.ts';
-import { isInstalled } from '../installed.ts';
+import { isInstalled } from '../helpers/installed.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';
 

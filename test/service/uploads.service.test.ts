@@ -10,7 +10,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quarters } from '../fixtures/image.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
-import { readPdf } from '../pdf.ts';
+import { readPdf } from '../helpers/pdf.ts';
 import { refusalIn, urlsIn } from './server/client.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';

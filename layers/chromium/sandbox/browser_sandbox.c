@@ -14,7 +14,7 @@
                        | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
 // Restricts file access with Landlock. Returns 0 even if the kernel does not support it.
-static int close_files(const struct browser_sandbox *sandbox)
+static int restrict_files(const struct browser_sandbox *sandbox)
 {
     struct rules rules = find_landlock();
     if (rules.version == 0)
@@ -58,7 +58,7 @@ static int close_files(const struct browser_sandbox *sandbox)
 #define TYPE 0xf
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | 0x02000000)
 
-static int close_calls(const struct browser_sandbox *sandbox)
+static int restrict_calls(const struct browser_sandbox *sandbox)
 {
     // Chromium's own sandbox needs namespaces. Otherwise they are denied, because they are a large attack surface of
     // the kernel.
@@ -68,11 +68,11 @@ static int close_calls(const struct browser_sandbox *sandbox)
         // Allows only TCP, whose ports Landlock checks, and nothing that can contact other programs on this machine.
         ONLY_WITH_BITS(socket, 0, ALL, AF_INET, AF_INET6), ONLY_WITH_BITS(socket, 1, TYPE, SOCK_STREAM, SOCK_STREAM),
         // Landlock checks neither the ports of MPTCP and SCTP nor those of data that opens a connection.
-        ONLY_WITH_BITS(socket, 2, ALL, 0, TCP), FORBID_WITH_FLAG(sendto, 3, MSG_FASTOPEN_FLAG),
-        FORBID_WITH_FLAG(sendmsg, 2, MSG_FASTOPEN_FLAG), FORBID_WITH_FLAG(sendmmsg, 3, MSG_FASTOPEN_FLAG),
+        ONLY_WITH_BITS(socket, 2, ALL, 0, TCP), DENY_EPERM_WITH_FLAG(sendto, 3, MSG_FASTOPEN_FLAG),
+        DENY_EPERM_WITH_FLAG(sendmsg, 2, MSG_FASTOPEN_FLAG), DENY_EPERM_WITH_FLAG(sendmmsg, 3, MSG_FASTOPEN_FLAG),
         ONLY_WITH_BITS(setsockopt, 1, ALL, SOL_SOCKET, TCP), JUDGE(setsockopt, 2, BPF_JGE, LATER_OPTIONS, 0, 1, EACCES),
         ONLY_WITH(socketpair, 0, AF_UNIX), ONLY_WITH_BITS(socketpair, 1, TYPE, SOCK_STREAM, SOCK_SEQPACKET), DENY(listen),
-        NO_CLONE3, FORBID_WITH_FLAG(clone, 0, namespaces), FORBID_WITH_FLAG(unshare, 0, namespaces),
+        NO_CLONE3, DENY_EPERM_WITH_FLAG(clone, 0, namespaces), DENY_EPERM_WITH_FLAG(unshare, 0, namespaces),
         // Denies signals to all processes. Landlock denies signals to other sandboxes (Linux 6.12).
         DENY_WITH(kill, 0, ALL),
         // Ignores attempts to hide a process's files from the service. Chromium's own processes try this but need not
@@ -94,7 +94,7 @@ int enter_browser_sandbox(const struct browser_sandbox *sandbox)
         return -1;
     if (prepare_process())
         return is_best_effort() ? 0 : -1;
-    if (close_files(sandbox))
+    if (restrict_files(sandbox))
         return -1;
-    return close_calls(sandbox) && !is_best_effort() ? -1 : 0;
+    return restrict_calls(sandbox) && !is_best_effort() ? -1 : 0;
 }

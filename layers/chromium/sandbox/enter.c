@@ -43,7 +43,7 @@ int main(int count, char **arguments)
 {
     struct browser_sandbox sandbox = { 0 };
     if (count > 1 && !strcmp(arguments[1], "--namespaces"))
-        sandbox.namespaces = 1, arguments++, count--;
+        sandbox.namespaces = true, arguments++, count--;
     int end = 3;
     while (end < count && strcmp(arguments[end], "--"))
         end++;

@@ -11,7 +11,7 @@
 #define MAX_CORNERS 10000
 // Maximum coordinates and border widths. Annotations with larger ones are left out as damaged, because no page is
 // that large.
-#define FARTHEST 1e6f
+#define MAX_COORDINATE 1e6f
 // Maximum bytes for one corner, whose coordinates have up to 12 characters each, and for everything else.
 #define CORNER_TEXT 32
 #define HEAD_TEXT 256
@@ -58,7 +58,7 @@ static void fit_rectangle(FPDF_ANNOTATION annotation, const FS_POINTF *corners, 
 // Returns false for a number that is too large or not finite.
 static bool is_near(float number)
 {
-    return number >= -FARTHEST && number <= FARTHEST;
+    return number >= -MAX_COORDINATE && number <= MAX_COORDINATE;
 }
 
 static bool are_near(const FS_POINTF *corners, unsigned long count)
@@ -119,7 +119,7 @@ static void draw_corners(FPDF_ANNOTATION annotation, int kind)
     const size_t size = HEAD_TEXT + count * CORNER_TEXT;
     char *text = malloc(size);
     if (corners && text && corners_of(annotation, kind, corners) == count && are_near(corners, count)) {
-        const int filled = kind != FPDF_ANNOT_LINE && FPDFAnnot_HasKey(annotation, "IC");
+        const bool filled = kind != FPDF_ANNOT_LINE && FPDFAnnot_HasKey(annotation, "IC");
         float across, up, width = 1;
         if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width) || !(width > 0) || !is_near(width))
             width = 1;
@@ -202,7 +202,7 @@ void complete_annotations(FPDF_PAGE page)
 
 bool has_fields(FPDF_PAGE page)
 {
-    int found = 0;
+    bool found = false;
     for (int index = FPDFPage_GetAnnotCount(page); index-- > 0 && !found;) {
         FPDF_ANNOTATION annotation = FPDFPage_GetAnnot(page, index);
         found = annotation && FPDFAnnot_GetSubtype(annotation) == FPDF_ANNOT_WIDGET;

@@ -37,7 +37,7 @@ void free_canvas(struct canvas *canvas)
     canvas->bytes = NULL;
 }
 
-bool is_empty(const struct canvas *canvas, int first, int rows)
+bool is_blank(const struct canvas *canvas, int first, int rows)
 {
     const unsigned char blank = blank_of(canvas);
     const size_t bytes = (size_t)canvas->width * canvas->channels;
@@ -69,7 +69,7 @@ static int first_column(const unsigned char *row, int end, int channels)
 }
 
 // Returns the column after the last one that is not blank, or `start` if there is none from there to `end`.
-static int last_column(const unsigned char *row, int start, int end, int channels)
+static int end_column(const unsigned char *row, int start, int end, int channels)
 {
     while (end > start && is_blank_pixel(row + (size_t)(end - 1) * channels, channels))
         end--;
@@ -90,7 +90,7 @@ void trim(struct canvas *canvas, int first, int rows, int columns, int target, i
         top = top < 0 ? y : top;
         bottom = y + 1;
         left = first_column(row, left, channels);
-        right = last_column(row, right, columns, channels);
+        right = end_column(row, right, columns, channels);
     }
     if (top < 0)
         top = first, bottom = first + rows, left = 0, right = columns;
@@ -142,7 +142,7 @@ bool dither(struct canvas *canvas)
     for (int y = 0; y < canvas->height; y++) {
         unsigned char *pixel = row_of(canvas, y);
         for (int x = 0; x < width; x++, pixel += channels) {
-            const int transparent = channels == 4 && pixel[3] == 0;
+            const bool transparent = channels == 4 && pixel[3] == 0;
             // The color of an invisible pixel must not change its neighbors.
             const float wanted = transparent ? 0 : *pixel + here[x + 1];
             const int given = wanted < 128 ? 0 : 255;

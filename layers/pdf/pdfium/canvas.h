@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum color { RGB, GRAY, MONO };
+enum color { COLOR_RGB, COLOR_GRAY, COLOR_MONO };
 
 // Rows are `stride` bytes apart and start with `lead` bytes before their first pixel. The last of these is the filter
 // type of a PNG. Once a canvas is shrunk, the lead is only that byte, and the image can be compressed without copying
@@ -28,7 +28,7 @@ struct canvas create_canvas(int width, int height, int channels);
 void free_canvas(struct canvas *);
 
 // Whether every pixel of the rows is as `create_canvas` left it.
-bool is_empty(const struct canvas *, int first, int rows);
+bool is_blank(const struct canvas *, int first, int rows);
 
 // Moves the non-white part of `rows` rows from row `first` to row `target`, at the left edge, and sets the part's
 // size. Rows that are entirely white keep their width.

@@ -12,11 +12,11 @@
 
 #include "memory.h"
 #include "message.h"
-#include "table.h"
+#include "xref.h"
 
 // Maximum side in points, ten times the size that PDF 2.0 requires readers to support. A page with a larger box is
 // treated as damaged.
-#define LONGEST_SIDE 144000
+#define MAX_SIDE_POINTS 144000
 // Distance of a crop box's edges from the origin. They are outside of any page, so that nothing is cropped.
 #define EVERYTHING 1e7f
 
@@ -60,16 +60,16 @@ static void close_document(void)
     free(password);
     form = NULL, document = NULL, bytes = NULL, open_id = NULL, password = NULL;
     byte_count = 0, recoveries = 0;
-    give_memory_back();
+    trim_heap();
 }
 
 static size_t read_file(const char *path)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     size_t size = 0;
-    struct stat facts;
-    if (file >= 0 && !fstat(file, &facts) && facts.st_size >= 0 && (bytes = malloc((size_t)facts.st_size + 1)))
-        for (ssize_t got; (got = read(file, bytes + size, (size_t)facts.st_size - size)) > 0;)
+    struct stat status;
+    if (file >= 0 && !fstat(file, &status) && status.st_size >= 0 && (bytes = malloc((size_t)status.st_size + 1)))
+        for (ssize_t got; (got = read(file, bytes + size, (size_t)status.st_size - size)) > 0;)
             size += (size_t)got;
     if (bytes)
         bytes[size] = 0;
@@ -112,7 +112,7 @@ static void unload_document(void)
 static bool repair_document(void)
 {
     unload_document();
-    hide_tables(bytes, byte_count);
+    hide_xref(bytes, byte_count);
     recoveries = 0;
     if (load_document())
         return true;
@@ -150,11 +150,11 @@ const char *open_document(yyjson_val *arguments)
     const char *given = text_member(arguments, "password");
     password = given ? strdup(given) : NULL;
     byte_count = size;
-    const enum table table = check_table(bytes, size);
-    recoveries = table == UNKNOWN ? MAX_RECOVERIES : 0;
+    const enum xref_state xref = check_xref(bytes, size);
+    recoveries = xref == UNKNOWN ? MAX_RECOVERIES : 0;
     is_cut_off = false;
-    if (table == BROKEN)
-        hide_tables(bytes, size);
+    if (xref == BROKEN)
+        hide_xref(bytes, size);
     const bool is_loaded = load_document();
     const bool locked = !document && FPDF_GetLastError() == FPDF_ERR_PASSWORD;
     if (memory_exhausted())
@@ -194,7 +194,7 @@ bool recover_contents(int page)
     if (recoveries == 0)
         return false;
     recoveries -= 1;
-    hide_tables(bytes, byte_count);
+    hide_xref(bytes, byte_count);
     const FPDF_DOCUMENT other = FPDF_LoadMemDocument64(bytes, byte_count, password);
     const FPDF_PAGE found = other && FPDF_GetPageCount(other) == FPDF_GetPageCount(document) ? FPDF_LoadPage(other, page - 1) : NULL;
     const int objects = loaded && loaded_page == page ? FPDFPage_CountObjects(loaded) : 0;
@@ -257,7 +257,7 @@ static void hide_annotations_without_view(void)
 
 // Copies an inherited media box to the page. Flattening ignores inherited boxes and would then leave out all
 // annotations.
-static void give_own_box(void)
+static void copy_inherited_media_box(void)
 {
     float left, bottom, right, top;
     FS_RECTF box;
@@ -270,7 +270,7 @@ FPDF_PAGE load_flat_page(int page)
     if (!load_page(page) || FPDFPage_GetAnnotCount(loaded) == 0)
         return loaded;
     hide_annotations_without_view();
-    give_own_box();
+    copy_inherited_media_box();
     // Reloading parses the flattened contents.
     return FPDFPage_Flatten(loaded, FLAT_NORMALDISPLAY) == FLATTEN_SUCCESS ? reload_page(page) : loaded;
 }
@@ -288,7 +288,7 @@ struct size page_size(int page)
         size = (struct size) { listed.width, listed.height };
     else if (!use_crop_box && load_page(page))
         size = (struct size) { FPDF_GetPageWidthF(loaded), FPDF_GetPageHeightF(loaded) };
-    if (size.width > LONGEST_SIDE || size.height > LONGEST_SIDE || !(size.width > 0) || !(size.height > 0))
+    if (size.width > MAX_SIDE_POINTS || size.height > MAX_SIDE_POINTS || !(size.width > 0) || !(size.height > 0))
         size = (struct size) { 0, 0 };
     return size;
 }

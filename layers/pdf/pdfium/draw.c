@@ -5,9 +5,9 @@
 
 #include "annotations.h"
 #include "document.h"
+#include "images.h"
 #include "memory.h"
 #include "message.h"
-#include "pictures.h"
 
 // Sends a heartbeat at most once a second. The first call after a pause always sends one.
 static void report_progress(void)
@@ -28,15 +28,16 @@ static int on_pause(IFSDK_PAUSE *pause)
 
 int channels_of(const struct drawing *drawing)
 {
-    return drawing->transparent ? 4 : drawing->color == RGB ? 3 : 1;
+    return drawing->transparent ? 4 : drawing->color == COLOR_RGB ? 3 : 1;
 }
 
 static int flags_of(const struct drawing *drawing)
 {
     const int order = channels_of(drawing) > 1 ? FPDF_REVERSE_BYTE_ORDER : 0;
-    const int gray = drawing->color == RGB ? 0 : FPDF_GRAYSCALE;
-    const int smooth = drawing->color == MONO ? FPDF_RENDER_NO_SMOOTHTEXT | FPDF_RENDER_NO_SMOOTHIMAGE | FPDF_RENDER_NO_SMOOTHPATH : 0;
-    return order | gray | smooth | (drawing->annotations ? FPDF_ANNOT : 0);
+    const int gray = drawing->color == COLOR_RGB ? 0 : FPDF_GRAYSCALE;
+    const int no_smoothing =
+        drawing->color == COLOR_MONO ? FPDF_RENDER_NO_SMOOTHTEXT | FPDF_RENDER_NO_SMOOTHIMAGE | FPDF_RENDER_NO_SMOOTHPATH : 0;
+    return order | gray | no_smoothing | (drawing->annotations ? FPDF_ANNOT : 0);
 }
 
 static enum drawn read_raster(const struct frame *frame, struct canvas *canvas, int first)
@@ -44,7 +45,7 @@ static enum drawn read_raster(const struct frame *frame, struct canvas *canvas, 
     char name[32];
     snprintf(name, sizeof name, "raster-%d", frame->page);
     FILE *file = fopen(name, "rb");
-    int complete = file != NULL;
+    bool complete = file != NULL;
     for (int y = 0; complete && y < frame->height; y++)
         complete = fread(row_of(canvas, first + y), (size_t)frame->width * canvas->channels, 1, file) == 1;
     if (file)
@@ -63,8 +64,8 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
         return FAILED;
     report_progress();
     // Another engine will draw this page. If that fails, it is requested again as a page that may stay empty.
-    if (has_misread_picture(page) && frame->substitute != MAY_BE_EMPTY)
-        return EMPTY;
+    if (has_misread_image(page) && frame->substitute != MAY_BE_EMPTY)
+        return NEEDS_SUBSTITUTE;
     if (drawing->annotations) {
         complete_annotations(page);
         // PDFium draws form fields only if the document has a form.
@@ -87,12 +88,12 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
         fail_out_of_memory();
     if (state != FPDF_RENDER_DONE)
         return FAILED;
-    const int whole = frame->width == frame->page_width && frame->height == frame->page_height;
+    const bool whole = frame->width == frame->page_width && frame->height == frame->page_height;
     if (document_is_cut_off() && FPDFPage_CountObjects(page) == 0)
         return FAILED;
-    if (!whole || frame->substitute == MAY_BE_EMPTY || !is_empty(canvas, first, frame->height))
+    if (!whole || frame->substitute == MAY_BE_EMPTY || !is_blank(canvas, first, frame->height))
         return DRAWN;
     if (FPDFPage_CountObjects(page) + FPDFPage_GetAnnotCount(page) == 0)
         return DRAWN;
-    return recover_contents(frame->page) ? draw_page(frame, drawing, canvas, first) : EMPTY;
+    return recover_contents(frame->page) ? draw_page(frame, drawing, canvas, first) : NEEDS_SUBSTITUTE;
 }

@@ -32,8 +32,8 @@ struct drawing {
     bool annotations;
 };
 
-// EMPTY: nothing was drawn although the page has content, or PDFium would draw a picture wrong.
-enum drawn { DRAWN, FAILED, EMPTY };
+// NEEDS_SUBSTITUTE: nothing was drawn although the page has content, or PDFium would draw an image wrong.
+enum drawn { DRAWN, FAILED, NEEDS_SUBSTITUTE };
 
 // Draws a frame on the rows of a canvas from `first` on, which must be in the state in which `create_canvas` left
 // them.

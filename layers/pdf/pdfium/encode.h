@@ -17,6 +17,12 @@ struct encoding {
     enum color color;
 };
 
+// Whether an image is written with one bit per pixel.
+static inline bool is_bilevel(const struct canvas *canvas, const struct encoding *encoding)
+{
+    return encoding->color == COLOR_MONO && canvas->channels == 1;
+}
+
 // Returns the format for an extension, or -1.
 int format_of(const char *extension);
 const char *extension_of(enum format);
@@ -25,6 +31,7 @@ const char *extension_of(enum format);
 bool write_image(const struct canvas *, const char *path, const struct encoding *);
 
 bool write_jpeg(const struct canvas *, const char *path, const struct encoding *);
+bool write_png(const struct canvas *, const char *path, const struct encoding *);
 
 // Appends a page to a TIFF file, which the first page creates.
 bool append_tiff(const struct canvas *, const char *path, const struct encoding *, bool first);

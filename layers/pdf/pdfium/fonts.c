@@ -2,12 +2,14 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "big_endian.h"
 #include "pdfium.h"
 
 // From fpdf_sysfontinfo.h
@@ -27,7 +29,7 @@ struct family {
 static const struct family SANS = STYLES("LiberationSans", "-Regular");
 static const struct family NARROW = STYLES("LiberationSansNarrow", "-Regular");
 static const struct family SERIF = STYLES("LiberationSerif", "-Regular");
-static const struct family MONO = STYLES("LiberationMono", "-Regular");
+static const struct family MONO_FAMILY = STYLES("LiberationMono", "-Regular");
 static const struct family CARLITO = STYLES("Carlito", "-Regular");
 static const struct family CALADEA = STYLES("Caladea", "-Regular");
 static const struct family DEJAVU = { { "DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSans.ttf", "DejaVuSans-Bold.ttf" } };
@@ -53,8 +55,9 @@ static const struct {
     { "Geneva", &DEJAVU }, { "BitstreamVeraSans", &DEJAVU },
     { "Consolas", &DEJAVU_MONO }, { "Menlo", &DEJAVU_MONO }, { "Monaco", &DEJAVU_MONO }, { "DejaVuSansMono", &DEJAVU_MONO },
     { "DejaVuSans", &DEJAVU }, { "DejaVuSerif", &DEJAVU_SERIF },
-    { "Courier", &MONO }, { "CourierNew", &MONO }, { "LucidaConsole", &MONO }, { "LucidaSansTypewriter", &MONO }, { "LiberationMono", &MONO },
-    { "AndaleMono", &MONO }, { "LetterGothic", &MONO }, { "NimbusMono", &MONO },
+    { "Courier", &MONO_FAMILY }, { "CourierNew", &MONO_FAMILY }, { "LucidaConsole", &MONO_FAMILY },
+    { "LucidaSansTypewriter", &MONO_FAMILY }, { "LiberationMono", &MONO_FAMILY }, { "AndaleMono", &MONO_FAMILY },
+    { "LetterGothic", &MONO_FAMILY }, { "NimbusMono", &MONO_FAMILY },
     { "Times", &SERIF }, { "TimesNewRoman", &SERIF }, { "Georgia", &SERIF }, { "Garamond", &SERIF }, { "Palatino", &SERIF },
     { "PalatinoLinotype", &SERIF }, { "BookAntiqua", &SERIF }, { "Bookman", &SERIF }, { "BookmanOldStyle", &SERIF }, { "Century", &SERIF },
     { "CenturySchoolbook", &SERIF }, { "NewCenturySchlbk", &SERIF }, { "LiberationSerif", &SERIF }, { "NimbusRoman", &SERIF },
@@ -94,11 +97,11 @@ static struct face *open_face(const char *name)
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat facts;
-    if (file >= 0 && !fstat(file, &facts)) {
-        void *bytes = mmap(NULL, facts.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    struct stat status;
+    if (file >= 0 && !fstat(file, &status)) {
+        void *bytes = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
         if (bytes != MAP_FAILED)
-            face->bytes = bytes, face->size = facts.st_size;
+            face->bytes = bytes, face->size = status.st_size;
     }
     if (file >= 0)
         close(file);
@@ -143,7 +146,7 @@ static const struct family *family_of(const char *face, int charset, int pitch)
     if (family)
         return family;
     if (pitch & FIXED_PITCH)
-        return &MONO;
+        return &MONO_FAMILY;
     return pitch & ROMAN ? &SERIF : &SANS;
 }
 
@@ -153,8 +156,8 @@ static void *map_font(FPDF_SYSFONTINFO *info, int weight, int italic, int charse
     if (!family)
         return NULL;
     // The names of the standard fonts contain their style.
-    const int bold = weight >= BOLD_FROM || strstr(name, "Bold");
-    const int slanted = italic || strstr(name, "Italic") || strstr(name, "Oblique");
+    const bool bold = weight >= BOLD_FROM || strstr(name, "Bold");
+    const bool slanted = italic || strstr(name, "Italic") || strstr(name, "Oblique");
     return open_face(family->files[(bold ? 1 : 0) + (slanted ? 2 : 0)]);
 }
 
@@ -169,13 +172,8 @@ static void enumerate(FPDF_SYSFONTINFO *info, void *mapper)
         FPDF_AddInstalledFont(mapper, FAMILIES[index].name, ANSI);
 }
 
-static unsigned read32(const unsigned char *at)
-{
-    return (unsigned)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
-}
-
 // Copies `size` bytes from `from`. If the buffer is too small, only returns their number.
-static unsigned long give(const unsigned char *from, unsigned long size, unsigned char *buffer, unsigned long room)
+static unsigned long copy_out(const unsigned char *from, unsigned long size, unsigned char *buffer, unsigned long room)
 {
     if (buffer && room >= size)
         memcpy(buffer, from, size);
@@ -189,13 +187,13 @@ static unsigned long get_data(FPDF_SYSFONTINFO *info, void *font, unsigned table
     const struct face *face = font;
     const unsigned start = read32(face->bytes) == TTCF ? read32(face->bytes + 12) : 0;
     if (table == 0)
-        return give(face->bytes + start, face->size - start, buffer, room);
+        return copy_out(face->bytes + start, face->size - start, buffer, room);
     if (table == TTCF)
-        return start ? give(face->bytes, face->size, buffer, room) : 0;
+        return start ? copy_out(face->bytes, face->size, buffer, room) : 0;
     const unsigned char *entry = face->bytes + start + 12;
     for (unsigned count = entry[-8] << 8 | entry[-7]; count > 0; count--, entry += 16)
         if (read32(entry) == table)
-            return give(face->bytes + read32(entry + 8), read32(entry + 12), buffer, room);
+            return copy_out(face->bytes + read32(entry + 8), read32(entry + 12), buffer, room);
     return 0;
 }
 
@@ -203,7 +201,7 @@ static unsigned long get_data(FPDF_SYSFONTINFO *info, void *font, unsigned table
 static unsigned long get_name(FPDF_SYSFONTINFO *info, void *font, char *buffer, unsigned long room)
 {
     const char *name = ((struct face *)font)->file;
-    return give((const unsigned char *)name, strlen(name) + 1, (unsigned char *)buffer, room);
+    return copy_out((const unsigned char *)name, strlen(name) + 1, (unsigned char *)buffer, room);
 }
 
 static int get_charset(FPDF_SYSFONTINFO *info, void *font)

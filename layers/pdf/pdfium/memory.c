@@ -17,7 +17,6 @@ void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 
-
 void *malloc(size_t size)
 {
     void *block = __libc_malloc(size);
@@ -51,7 +50,7 @@ bool memory_exhausted(void)
 // Maximum freed memory that the process keeps.
 #define KEPT_MEMORY (48UL << 20)
 
-void give_memory_back(void)
+void trim_heap(void)
 {
     const struct mallinfo2 heap = mallinfo2();
     if (heap.arena - heap.uordblks > KEPT_MEMORY)

@@ -17,6 +17,6 @@ bool memory_exhausted(void);
 
 // Returns freed memory to the system if there is a lot of it. The few MB that a page needs are kept for the next
 // page.
-void give_memory_back(void);
+void trim_heap(void);
 
 #endif

@@ -5,23 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "message.h"
+#include "big_endian.h"
 
 // libdeflate's level 3 is faster than zlib, and its files are smaller.
 #define LEVEL 3
 #define INCHES_PER_METER (1 / 0.0254)
 
-static void put32(unsigned char *out, unsigned value)
-{
-    out[0] = value >> 24, out[1] = value >> 16, out[2] = value >> 8, out[3] = value;
-}
-
 static bool write_chunk(FILE *file, const char *type, const unsigned char *data, size_t size)
 {
     unsigned char head[8], sum[4];
-    put32(head, size);
+    write32(head, size);
     memcpy(head + 4, type, 4);
-    put32(sum, libdeflate_crc32(libdeflate_crc32(0, head + 4, 4), data, size));
+    write32(sum, libdeflate_crc32(libdeflate_crc32(0, head + 4, 4), data, size));
     return fwrite(head, 1, 8, file) == 8 && fwrite(data, 1, size, file) == size && fwrite(sum, 1, 4, file) == 4;
 }
 
@@ -40,15 +35,15 @@ static size_t pack(const struct canvas *canvas, unsigned char *out)
     return stride * canvas->height;
 }
 
-static bool write_png(const struct canvas *canvas, const char *path, const struct encoding *encoding)
+bool write_png(const struct canvas *canvas, const char *path, const struct encoding *encoding)
 {
-    const int bits = encoding->color == MONO && canvas->channels == 1;
+    const bool bilevel = is_bilevel(canvas, encoding);
     const unsigned char *rows = canvas->bytes;
     size_t size = canvas->stride * canvas->height;
-    unsigned char *packed = bits ? malloc(((canvas->width + 7) / 8 + 1) * (size_t)canvas->height) : NULL;
-    if (bits && !packed)
+    unsigned char *packed = bilevel ? malloc(((canvas->width + 7) / 8 + 1) * (size_t)canvas->height) : NULL;
+    if (bilevel && !packed)
         return false;
-    if (bits)
+    if (bilevel)
         rows = packed, size = pack(canvas, packed);
 
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(LEVEL);
@@ -58,12 +53,12 @@ static bool write_png(const struct canvas *canvas, const char *path, const struc
     FILE *file = length ? fopen(path, "wb") : NULL;
 
     unsigned char header[13] = { 0 }, density[9];
-    put32(header, canvas->width);
-    put32(header + 4, canvas->height);
-    header[8] = bits ? 1 : 8;
+    write32(header, canvas->width);
+    write32(header + 4, canvas->height);
+    header[8] = bilevel ? 1 : 8;
     header[9] = canvas->channels == 1 ? 0 : canvas->channels == 3 ? 2 : 6;
-    put32(density, encoding->x_density * INCHES_PER_METER + 0.5);
-    put32(density + 4, encoding->y_density * INCHES_PER_METER + 0.5);
+    write32(density, encoding->x_density * INCHES_PER_METER + 0.5);
+    write32(density + 4, encoding->y_density * INCHES_PER_METER + 0.5);
     density[8] = 1;
     bool written = file && fwrite("\x89PNG\r\n\x1a\n", 1, 8, file) == 8 && write_chunk(file, "IHDR", header, sizeof header)
                   && write_chunk(file, "pHYs", density, sizeof density) && write_chunk(file, "IDAT", compressed, length)
@@ -74,40 +69,4 @@ static bool write_png(const struct canvas *canvas, const char *path, const struc
         libdeflate_free_compressor(compressor);
     free(compressed), free(packed);
     return written;
-}
-
-static bool write_raw(const struct canvas *canvas, const char *path)
-{
-    FILE *file = fopen(path, "wb");
-    bool written = file != NULL;
-    for (int y = 0; written && y < canvas->height; y++)
-        written = fwrite(row_of(canvas, y), canvas->stride - 1, 1, file) == 1;
-    return file && fclose(file) == 0 && written;
-}
-
-static const char *const EXTENSIONS[] = { [JPG] = "jpg", [PNG] = "png", [TIFF_FILE] = "tiff", [RAW] = "raw", NULL };
-
-int format_of(const char *extension)
-{
-    return index_of(extension, EXTENSIONS);
-}
-
-const char *extension_of(enum format format)
-{
-    return EXTENSIONS[format];
-}
-
-bool write_image(const struct canvas *canvas, const char *path, const struct encoding *encoding)
-{
-    switch (encoding->format) {
-    case JPG:
-        return write_jpeg(canvas, path, encoding);
-    case PNG:
-        return write_png(canvas, path, encoding);
-    case RAW:
-        return write_raw(canvas, path);
-    case TIFF_FILE:
-        break;
-    }
-    return false;
 }

@@ -38,7 +38,7 @@ struct job {
 
 static bool read_frame(yyjson_val *value, struct frame *frame)
 {
-    static const char *const substitutes[] = { "raster", "empty", NULL };
+    static const char *const substitutes[] = { "raster", "mayBeEmpty", NULL };
     static const enum substitute known[] = { RASTER, MAY_BE_EMPTY };
     const int substitute = index_of(text_member(value, "substitute"), substitutes);
     *frame = (struct frame) {
@@ -84,7 +84,7 @@ static void note(struct job *job, const struct frame *frame, enum drawn drawn)
 {
     if (drawn == FAILED)
         job->failed[job->failures++] = frame->page;
-    if (drawn == EMPTY)
+    if (drawn == NEEDS_SUBSTITUTE)
         job->empty[job->empties++] = frame->page;
 }
 
@@ -102,9 +102,9 @@ static struct canvas new_canvas(const struct job *job, int width, int height)
 static void finish(struct job *job, struct canvas *canvas)
 {
     // Form fields are always drawn in color on a canvas with transparency, whatever the flags are.
-    if (job->drawing.color != RGB && canvas->channels == 4)
+    if (job->drawing.color != COLOR_RGB && canvas->channels == 4)
         remove_color(canvas);
-    if (job->drawing.color == MONO && !dither(canvas))
+    if (job->drawing.color == COLOR_MONO && !dither(canvas))
         fail_out_of_memory();
 }
 
@@ -222,7 +222,7 @@ static void put_list(FILE *out, const char *name, const int *pages, int count)
 // extension of files; "color" rgb, gray or mono; "transparent", "annotations", "trim", "turns", "quality".
 void draw_request(yyjson_val *arguments)
 {
-    static const char *const colors[] = { [RGB] = "rgb", [GRAY] = "gray", [MONO] = "mono", NULL };
+    static const char *const colors[] = { [COLOR_RGB] = "rgb", [COLOR_GRAY] = "gray", [COLOR_MONO] = "mono", NULL };
     struct job job = { 0 };
     const int color = index_of(text_member(arguments, "color"), colors);
     const int format = format_of(text_member(arguments, "format"));

@@ -35,7 +35,7 @@ static unsigned character_of(FPDF_TEXTPAGE text, int index, unsigned code)
     // 2 and 0xfffe mean a hyphen at the end of a line. The word is joined, as in pdftotext.
     if (code == 0xfffe || (code == 2 && FPDFText_IsHyphen(text, index) == 1))
         return 0;
-    const int unknown = FPDFText_HasUnicodeMapError(text, index) == 1;
+    const bool unknown = FPDFText_HasUnicodeMapError(text, index) == 1;
     if (code == '\r' && !unknown)
         return 0;
     if ((code == '\n' || code == '\t') && !unknown)

@@ -5,7 +5,7 @@ import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS, type CreateEngine, type Tool } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
-import { networkOf } from '../../network.ts';
+import { engineNetwork } from '../../helpers/engine-network.ts';
 
 interface Dependencies {
   /** File, or URL for a tool that opens pages. */
@@ -24,7 +24,7 @@ export async function convertOnce(tool: Tool, { source, host, layers, ready }: D
   };
   const temporary = tmpdir();
   const egress = createEgress({ exceptions: [host] });
-  const engine = createEngine({ layers, code: CODE, temporary, ...networkOf(egress), size: 1 });
+  const engine = createEngine({ layers, code: CODE, temporary, ...engineNetwork(egress), size: 1 });
   await Promise.all([engine.warm?.(), ready]);
 
   const directory = join(temporary, 'conversion');

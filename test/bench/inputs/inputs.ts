@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, extname, join, resolve } from 'node:path';
+import type { PageKind } from '../../fixtures/mixed-pdf/page.ts';
+import { writePdf } from '../../fixtures/mixed-pdf/pdf.ts';
+import { makePhoto } from '../../fixtures/photo.ts';
 import { type Peers, runProgram } from '../peers/peers.ts';
 import { writeLargeOffice, writeOffice } from './office/office.ts';
 import { writePages, writeSheets } from './pages.ts';
-import type { PageKind } from './pdf/page.ts';
-import { writePdf } from './pdf/pdf.ts';
-import { makePhoto } from './photo.ts';
 
 /** Files to convert, all below `folder`. */
 export interface Inputs {

@@ -1,5 +1,5 @@
-import { randomNumbers } from '../../random.ts';
-import { paragraph, sentence, word } from './words.ts';
+import { paragraph, sentence, word } from '../../fixtures/words.ts';
+import { randomNumbers } from '../../helpers/random.ts';
 
 const STYLE = `
   body { font: 15px/1.5 sans-serif; margin: 40px; color: #222 }

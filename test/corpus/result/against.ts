@@ -1,4 +1,4 @@
-import { readPdf } from '../../pdf.ts';
+import { readPdf } from '../../helpers/pdf.ts';
 import type { CompleteOffice } from '../../soffice/convert.ts';
 import type { Outcome } from './judge.ts';
 

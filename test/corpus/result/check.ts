@@ -1,6 +1,6 @@
 import sharp from 'sharp';
-import { difference, isBlank } from '../../likeness.ts';
-import { drawPage, readPdf } from '../../pdf.ts';
+import { drawPage, readPdf } from '../../helpers/pdf.ts';
+import { difference, isBlank } from '../../helpers/pixels.ts';
 import type { Case } from '../files/kinds.ts';
 import { whyEmpty } from './empty.ts';
 

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pdf } from 'pdf-to-img';
 import { CompoundFile } from '../../../functions/engines/office/detect/compound-file.ts';
-import { isBlank } from '../../likeness.ts';
-import { unzip } from '../../zip.ts';
+import { isBlank } from '../../helpers/pixels.ts';
+import { unzip } from '../../helpers/zip.ts';
 
 /** Visible content: texts, cell values, images and shapes of OOXML and ODF. */
 const SHOWN =

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
-import { readPdf } from '../../pdf.ts';
+import { readPdf } from '../../helpers/pdf.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx, makeXlsx } from '../engines/office/detect/archives.ts';
 import { makeXls } from '../engines/office/detect/xls.ts';

@@ -6,7 +6,7 @@ import { doc2any } from '../../../functions/doc2any/tool.ts';
 import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
-import { unzip } from '../../zip.ts';
+import { unzip } from '../../helpers/zip.ts';
 import { useEngine } from '../conversion.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 

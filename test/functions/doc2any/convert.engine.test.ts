@@ -8,7 +8,7 @@ import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { readParts } from '../../../functions/engines/office/detect/archive.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { SAYS } from '../../fixtures/office/documents.ts';
-import { pixel } from '../../likeness.ts';
+import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from '../engines/office/detect/archives.ts';
 import { makeCompoundFile } from '../engines/office/detect/compound-files.ts';

@@ -10,7 +10,7 @@ import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import type { Editable } from '../../../functions/engines/office/outputs.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
-import { unzip } from '../../zip.ts';
+import { unzip } from '../../helpers/zip.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';

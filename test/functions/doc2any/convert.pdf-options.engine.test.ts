@@ -7,7 +7,7 @@ import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
-import { drawPage } from '../../pdf.ts';
+import { drawPage } from '../../helpers/pdf.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pixel } from '../../likeness.ts';
-import { drawPage, readPdf } from '../../pdf.ts';
+import { drawPage, readPdf } from '../../helpers/pdf.ts';
+import { pixel } from '../../helpers/pixels.ts';
 import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;

@@ -3,8 +3,8 @@ import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isBlank, pixel } from '../../likeness.ts';
-import { drawPage, readPdf } from '../../pdf.ts';
+import { drawPage, readPdf } from '../../helpers/pdf.ts';
+import { isBlank, pixel } from '../../helpers/pixels.ts';
 import { type ConvertOptions, servePages, startBrowsers } from '../engines/chromium/page-server.ts';
 import { toWoff2 } from './woff2.ts';
 
@@ -367,11 +367,7 @@ describe('the wait', () => {
   });
 
   it('ends even if a page never becomes idle', async () => {
-    const started = Date.now();
-    const { text } = await pdf('/never');
-
-    expect(text).toBe('here');
-    expect(Date.now() - started).toBeLessThan(60_000);
+    expect((await pdf('/never')).text).toBe('here');
   });
 
   it('follows a page that navigates to another one', async () => {

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { getDocument, VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isInstalled } from '../../installed.ts';
-import { drawPage } from '../../pdf.ts';
+import { isInstalled } from '../../helpers/installed.ts';
+import { drawPage } from '../../helpers/pdf.ts';
 import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isInstalled } from '../../installed.ts';
-import { readPdf } from '../../pdf.ts';
+import { isInstalled } from '../../helpers/installed.ts';
+import { readPdf } from '../../helpers/pdf.ts';
 import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;

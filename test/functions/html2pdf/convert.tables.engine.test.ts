@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drawPage, readPdf } from '../../helpers/pdf.ts';
 import { differingPixels } from '../../likeness/comparison.ts';
 import { startChromium } from '../../likeness/web/chromium.ts';
-import { drawPage, readPdf } from '../../pdf.ts';
 import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;

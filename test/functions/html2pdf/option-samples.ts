@@ -1,38 +1,9 @@
-import type { html2image } from '../../../functions/html2image/tool.ts';
 import type { html2pdf } from '../../../functions/html2pdf/tool.ts';
-import type { Sample, Samples } from '../option-effects.ts';
+import { PAGE_SAMPLES } from '../engines/chromium/page-effects.ts';
+import type { Samples } from '../option-effects.ts';
 
-/** A value for each option of the page, which both tools have. */
-export const PAGE_SAMPLES = {
-  printMedia: { value: 'on' },
-  images: { value: 'off' },
-  javascript: { value: 'off' },
-  styleSheet: { value: 'p{color:red}' },
-  hide: { value: 'h1' },
-  minimumFontSize: { value: '30' },
-  javascriptDelay: { value: '6000', source: '/late' },
-  windowStatus: { value: 'ready', source: '/late' },
-  waitForSelector: { value: '.ready', source: '/late' },
-  waitForExpression: { value: 'late.className', source: '/late' },
-  waitUntil: { value: 'networkidle0', source: '/requests' },
-  loadErrors: { value: 'ignore', source: '/gone' },
-  mediaErrors: { value: 'abort' },
-  failOnException: { value: 'on', source: '/throws' },
-  failOnStatus: { value: '4xx' },
-  headers: { value: 'X-Own:mine' },
-  cookies: { value: 'mine:1' },
-  username: { value: 'ada', source: '/locked' },
-  password: { value: 'secret', source: '/locked', beside: { '--username': 'ada' } },
-  userAgent: { value: 'Mine/1' },
-  mediaFeatures: { value: 'prefers-color-scheme:dark' },
-  timezone: { value: 'Europe/Berlin' },
-  locale: { value: 'de-DE' },
-  device: { value: 'iPhone 15' },
-  network: { value: 'on', source: '/uploaded' },
-} as const satisfies Readonly<Record<string, Sample>>;
-
-/** A value for each option of html2pdf. The sources are those of `convert.option-effects.engine.test.ts`. */
-export const PDF_SAMPLES: Samples<typeof html2pdf> = {
+/** A value for each option of html2pdf. The sources are those of `page-effects.ts`. */
+export const SAMPLES: Samples<typeof html2pdf> = {
   ...PAGE_SAMPLES,
   pageSize: { value: 'A3' },
   pageWidth: { value: '150' },
@@ -91,21 +62,4 @@ export const PDF_SAMPLES: Samples<typeof html2pdf> = {
   modify: { value: 'none' },
   copy: { value: 'off' },
   permissions: { value: 'print' },
-};
-
-/** A value for each option of html2image. */
-export const IMAGE_SAMPLES: Samples<typeof html2image> = {
-  ...PAGE_SAMPLES,
-  width: { value: '500' },
-  smartWidth: { value: 'off' },
-  height: { value: '300' },
-  zoom: { value: '0.5' },
-  cropLeft: { value: '20' },
-  cropTop: { value: '20' },
-  cropWidth: { value: '200' },
-  cropHeight: { value: '200' },
-  selector: { value: 'h1' },
-  fullPage: { value: 'on', beside: { '--height': '300' } },
-  quality: { value: '20' },
-  transparent: { value: 'on', source: '/cover' },
 };

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { animation } from '../../fixtures/image.ts';
-import { pixel } from '../../likeness.ts';
+import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 import { expectClose } from './picture.ts';
 

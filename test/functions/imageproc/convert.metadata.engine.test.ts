@@ -4,7 +4,7 @@ import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { densityOf } from '../../../functions/imageproc/source/density.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { quarters } from '../../fixtures/image.ts';
-import { difference } from '../../likeness.ts';
+import { difference } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 import { PICTURE } from './picture.ts';
 

@@ -7,7 +7,7 @@ import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { disc, QUARTERS } from '../../fixtures/image.ts';
-import { pixel } from '../../likeness.ts';
+import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 import { expectClose, PICTURE, sizeOf } from './picture.ts';
 

@@ -5,7 +5,7 @@ import { TiffReader } from '../../../functions/imageproc/source/tiff-reader.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { animation, quarters } from '../../fixtures/image.ts';
 import { joinTiffPages } from '../../fixtures/tiff-pages.ts';
-import { pixel } from '../../likeness.ts';
+import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 
 const { convertOne } = useEngine(imageproc, createEngine);

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { expect } from 'vitest';
 import { QUARTERS, quarters } from '../../fixtures/image.ts';
-import { pixel } from '../../likeness.ts';
+import { pixel } from '../../helpers/pixels.ts';
 
 /** Four quarters, 80 by 60 pixels. */
 export const PICTURE = await quarters(80, 60).png().toBuffer();

@@ -6,12 +6,12 @@ import { createPdfEngine } from '../../../functions/engines/pdf/pdf-engine.ts';
 import { createFallback } from '../../../functions/engines/pdf/pdfjs/fallback.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
+import { PDF_BOMBS, picturePdf } from '../../fixtures/bombs/pdfs.ts';
 import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { emptyJbig2Pdf, faxedJbig2Pdf, jpxPdf, replacedJbig2Pdf } from '../../fixtures/pdf-picture.ts';
 import { ANNOTATIONS, annotatedPdf, packedPdf, pdfOf, textPdf } from '../../fixtures/pdf-text.ts';
-import { difference, isBlank, pixel } from '../../likeness.ts';
-import { readPdf } from '../../pdf.ts';
-import { PDF_BOMBS, picturePdf } from '../../security/attacks/bombs/pdfs.ts';
+import { readPdf } from '../../helpers/pdf.ts';
+import { difference, isBlank, pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 
 const { convert, convertOne, open, refusal } = useEngine(pdftools, createEngine);

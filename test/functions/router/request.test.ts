@@ -5,7 +5,7 @@ import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { problemsOf } from '../../../functions/router/present.ts';
 import { readRequest } from '../../../functions/router/request.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { list } from '../../list.ts';
+import { list } from '../../helpers/list.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
 
 const GOOD = 'apikey=K&app=tiny&infile=https://example.org/a.png&outfile=b.png';

@@ -18,7 +18,7 @@ import * as tools from '../../../functions/tools.ts';
 import { openStores } from '../../../infra/local/stores.ts';
 import { quarters } from '../../fixtures/image.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
-import { isInstalled } from '../../installed.ts';
+import { isInstalled } from '../../helpers/installed.ts';
 import { useService } from '../../service/server/use-service.ts';
 import { startMailServer } from './mail-server.ts';
 

@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
-import { readPdf } from '../../pdf.ts';
+import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
+import { readPdf } from '../../helpers/pdf.ts';
 import { openService, ownService } from '../../service/server/service.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -10,7 +10,7 @@ import { route } from '../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { openStores, type Stores } from '../../../infra/local/stores.ts';
-import { COMPILE_CACHE } from '../../compile-cache.ts';
+import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
 

@@ -9,8 +9,8 @@ import * as tools from '../../../functions/tools.ts';
 import { readCommand } from '../../../infra/keys/command.ts';
 import { runCommand } from '../../../infra/keys/run.ts';
 import { openStores } from '../../../infra/keys/stores.ts';
-import { COMPILE_CACHE } from '../../compile-cache.ts';
-import { startDynalite } from '../aws/servers/dynalite.ts';
+import { startDynalite } from '../../aws-servers/dynalite.ts';
+import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
 

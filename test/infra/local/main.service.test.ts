@@ -8,8 +8,8 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockDataDirectory } from '../../../infra/local/operation/lock.ts';
 import { openStores } from '../../../infra/local/stores.ts';
-import { COMPILE_CACHE } from '../../compile-cache.ts';
-import { processesBelow } from '../../service/server/leftovers.ts';
+import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
+import { processesBelow } from '../../helpers/leftovers.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/local/main.ts');
 const TOOLS = ['pdftools', 'html2pdf', 'html2image', 'imageproc', 'doc2any'];

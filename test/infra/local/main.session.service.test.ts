@@ -2,7 +2,7 @@ import { getPriority } from 'node:os';
 import { afterEach, expect, it } from 'vitest';
 import { readStat } from '../../../functions/engines/worker/linux/proc.ts';
 import { sessionOf } from '../../functions/engines/worker/linux/session-of.ts';
-import { processesBelow } from '../../service/server/leftovers.ts';
+import { processesBelow } from '../../helpers/leftovers.ts';
 import { type Server, startServer } from './server.ts';
 
 let server: Server;

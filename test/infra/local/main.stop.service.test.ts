@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { processesBelow } from '../../service/server/leftovers.ts';
+import { processesBelow } from '../../helpers/leftovers.ts';
 import { type Server, slowSource, startServer } from './server.ts';
 
 const PICTURE = join(import.meta.dirname, '../../../infra/local/self-check/samples/picture.png');

@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { COMPILE_CACHE } from '../../compile-cache.ts';
+import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const { NODE_OPTIONS } = await import(join(ROOT, 'infra/local/node-options.mjs'));

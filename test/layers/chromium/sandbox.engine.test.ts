@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../layers/build/compile.ts';
 import { RULES_SOURCES } from '../../../layers/sandbox/build.ts';
-import { list } from '../../list.ts';
+import { list } from '../../helpers/list.ts';
 import { DENIED, FORBIDDEN } from '../sandbox/denied.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

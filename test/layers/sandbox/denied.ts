@@ -1,4 +1,4 @@
-import { list } from '../../list.ts';
+import { list } from '../../helpers/list.ts';
 /** Calls that every sandbox denies, in addition to those that its own test names. */
 export const DENIED: readonly string[] = [
   ...list`

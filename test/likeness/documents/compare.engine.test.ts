@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
-import { networkOf } from '../../network.ts';
+import { engineNetwork } from '../../helpers/engine-network.ts';
 import { startCompleteOffice } from '../../soffice/convert.ts';
 import { compareFormat, comparePdf, judge, type Sides } from './compare.ts';
 
@@ -16,7 +16,7 @@ let sides: Sides;
 beforeAll(async () => {
   const temporary = await mkdtemp(join(tmpdir(), 'docmill-likeness-'));
   const layers = resolve('dist/layers');
-  const engine = createEngine({ layers, code: CODE, temporary, size: 1, ...networkOf() });
+  const engine = createEngine({ layers, code: CODE, temporary, size: 1, ...engineNetwork() });
   sides = { engine, office: await startCompleteOffice(), temporary };
 }, 600_000);
 

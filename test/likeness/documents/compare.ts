@@ -7,8 +7,8 @@ import type { Editable } from '../../../functions/engines/office/outputs.ts';
 import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
-import { difference } from '../../likeness.ts';
-import { drawPage, readPdf } from '../../pdf.ts';
+import { drawPage, readPdf } from '../../helpers/pdf.ts';
+import { difference } from '../../helpers/pixels.ts';
 import type { CompleteOffice } from '../../soffice/convert.ts';
 
 /** Mean difference of the channels, 0 to 255, above which two pages do not look alike. */

@@ -1,4 +1,4 @@
-import { list } from '../../list.ts';
+import { list } from '../../helpers/list.ts';
 /** A set of options as in a query, with `_` for a space, and what it is compared with. */
 export interface ImageCase {
   readonly options: string;

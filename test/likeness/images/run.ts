@@ -7,7 +7,7 @@ import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
-import { networkOf } from '../../network.ts';
+import { engineNetwork } from '../../helpers/engine-network.ts';
 import type { ImageCase } from './cases.ts';
 import { ALIKE, type Comparison, compareImages } from './compare.ts';
 import { convertWithImageMagick, toArguments } from './reference.ts';
@@ -29,7 +29,7 @@ export async function startConverter() {
     code: CODE,
     temporary: home,
     size: 2,
-    ...networkOf(),
+    ...engineNetwork(),
   });
 
   let tries = 0;

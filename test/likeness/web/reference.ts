@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { drawPage, readPdf } from '../../pdf.ts';
+import { drawPage, readPdf } from '../../helpers/pdf.ts';
 import type { Chromium, Look, Visit } from './chromium.ts';
 
 /** Number of pages of a PDF that are drawn. */

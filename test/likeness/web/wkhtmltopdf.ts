@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
-import { readPdf } from '../../pdf.ts';
+import { readPdf } from '../../helpers/pdf.ts';
 
 /**
  * Option sets of which the unpatched build of Debian defines the size of the result. It ignores margins and

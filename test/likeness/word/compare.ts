@@ -1,5 +1,5 @@
-import { difference } from '../../likeness.ts';
-import { drawPage } from '../../pdf.ts';
+import { drawPage } from '../../helpers/pdf.ts';
+import { difference } from '../../helpers/pixels.ts';
 import { type Layout, readLayout } from './layout.ts';
 
 /** Pages of each document whose look is compared. */

@@ -1,4 +1,5 @@
-import { processTree, readProcess, readStat } from '../../../functions/engines/worker/linux/proc.ts';
+import { readProcess, readStat } from '../../../functions/engines/worker/linux/proc.ts';
+import { descendants } from '../../helpers/descendants.ts';
 
 /** Searches for API keys in places where none are allowed. */
 export interface Canary {
@@ -54,9 +55,4 @@ export function createCanary(): Canary {
     },
     found,
   };
-}
-
-/** Returns all descendants of some processes. */
-export function descendants(...roots: readonly number[]): number[] {
-  return processTree(...roots).slice(roots.length);
 }

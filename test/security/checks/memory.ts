@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { memoryOf } from '../../infra/aws/lambda-emulator/sandbox/process-tree.ts';
+import { memoryOf } from '../../lambda-emulator/sandbox/process-tree.ts';
 import type { AttackedService } from '../deployment/deployment.ts';
 
 /** Memory in use when nothing is running, MiB. */

@@ -9,7 +9,7 @@ import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { CONVERSION_LIMITS, type Converted } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
-import { networkOf } from '../../network.ts';
+import { engineNetwork } from '../../helpers/engine-network.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
 import type { AttackedBrowser, BrowserRules } from './deployment.ts';
 
@@ -25,7 +25,15 @@ export async function attackBrowser(
   const egress = createEgress({ exceptions, ports, ...(resolve && { resolve, resolveTime: 30_000 }) });
   const sandbox = sandboxSetting('required');
   const launcher = launcherIn(layers);
-  const dependencies = { layers, code: CODE, temporary, launcher, size: 2, ...networkOf(egress), sandbox };
+  const dependencies = {
+    layers,
+    code: CODE,
+    temporary,
+    launcher,
+    size: 2,
+    ...engineNetwork(egress),
+    sandbox,
+  };
   const image = name === 'html2image';
   const engine = image ? createHtml2image(dependencies) : createHtml2pdf(dependencies);
   const optionsWith = (names: readonly string[]) =>

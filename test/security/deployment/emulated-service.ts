@@ -4,7 +4,7 @@ import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command } from '@aws-
 import { processTree, readStat } from '../../../functions/engines/worker/linux/proc.ts';
 import * as tools from '../../../functions/tools.ts';
 import { parseSettings } from '../../../infra/aws/settings.ts';
-import { type Emulator, startEmulator } from '../../infra/aws/lambda-emulator/emulator.ts';
+import { type Emulator, startEmulator } from '../../lambda-emulator/emulator.ts';
 import type { Canary } from '../checks/canary.ts';
 import { type AttackedService, callersOf, type ServiceSettings } from './deployment.ts';
 

@@ -12,7 +12,7 @@ import { WorkerPool } from '../../../functions/engines/worker/pool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
-import { networkOf } from '../../network.ts';
+import { engineNetwork } from '../../helpers/engine-network.ts';
 import { removePipes } from '../../soffice/pipes.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
 import type { AttackedOffice, Sample } from './deployment.ts';
@@ -24,7 +24,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
   const conversions = await startConversions();
   const { temporary } = conversions;
   const launcher = launcherIn(layers);
-  const engine = createEngine({ layers, code: CODE, temporary, launcher, size: 2, ...networkOf() });
+  const engine = createEngine({ layers, code: CODE, temporary, launcher, size: 2, ...engineNetwork() });
   const bare = new WorkerPool(hostCommand({ layers }, { macros: false }), {
     temporary,
     launcher,

@@ -3,7 +3,7 @@ import { getPriority, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { processTree, readProcess, readStat } from '../../../functions/engines/worker/linux/proc.ts';
-import { descendants } from '../checks/canary.ts';
+import { descendants } from '../../helpers/descendants.ts';
 import { runInNamespace } from '../namespace/run.ts';
 import { layTripwires } from '../namespace/tripwires.ts';
 import { withSharedService } from '../neighbor/service.ts';

@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import * as tools from '../../../functions/tools.ts';
-import { slowChain } from '../../functions/engines/chromium/proxy/certificate.ts';
-import { RAW_FAULTS, serveHttp, serveRaw } from '../../functions/shared/source/fault-server.ts';
-import { DOCUMENT_BOMBS } from '../attacks/bombs/documents.ts';
+import { DOCUMENT_BOMBS } from '../../fixtures/bombs/documents.ts';
 import {
   circularCompound,
   difatBomb,
   hugeContentTypes,
   longWhiteSpace,
   rtfWords,
-} from '../attacks/bombs/hostile-parse.ts';
-import { IMAGE_BOMBS } from '../attacks/bombs/images.ts';
-import { PDF_BOMBS } from '../attacks/bombs/pdfs.ts';
+} from '../../fixtures/bombs/hostile-parse.ts';
+import { IMAGE_BOMBS } from '../../fixtures/bombs/images.ts';
+import { PDF_BOMBS } from '../../fixtures/bombs/pdfs.ts';
+import { slowChain } from '../../helpers/certificate.ts';
+import { RAW_FAULTS, serveHttp, serveRaw } from '../../helpers/fault-server.ts';
 import { HELPERS, HOSTILE_PAGES } from '../attacks/hostile-pages.ts';
 import { costlyBodies, KEYLESS_PATHS, postParts } from '../attacks/keyless.ts';
 import type { Answer } from '../deployment/deployment.ts';

@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
 import { ERRORS } from '../../../functions/shared/errors.ts';
-import { randomNumbers } from '../../random.ts';
+import { randomNumbers } from '../../helpers/random.ts';
 import { readArguments, readInteger } from '../../report/arguments.ts';
 import { showProgress } from '../../report/progress.ts';
 import { recordPart } from '../../run/results.ts';

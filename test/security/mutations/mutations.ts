@@ -83,7 +83,7 @@ function ranges(): Mutation[] {
 /** Every system call that the sandbox denies, and dropping root's capabilities. */
 function calls(): Mutation[] {
   const text = readFileSync(`${ROOT}${SANDBOX}`, 'utf8');
-  const filter = text.slice(text.indexOf('static int close_calls('));
+  const filter = text.slice(text.indexOf('static int restrict_calls('));
   const refusals =
     filter.match(/\b(DENY|DENY_WITH|DENY_WITH_FLAG|ONLY_WITH|ONLY_WITH_FLAG)\(\w+(, \w+(\(\))?)*\),/g) ?? [];
   return [
@@ -111,7 +111,7 @@ function callsOfAll(): Mutation[] {
   const text = readFileSync(`${ROOT}${DENIED_BY_ALL}`, 'utf8');
   // A call of `sync` would wait for all disks.
   const calls =
-    /\b(DENY|FORBID|ONLY|MISSING|SKIP|UNSUPPORTED)(_WITH|_BITS|_WITH_FLAG|_WITH_BITS)?\(\w+(, [\w |]+)*\),/g;
+    /\b(DENY|DENY_EPERM|ONLY|MISSING|SKIP|UNSUPPORTED)(_WITH|_BITS|_WITH_FLAG|_WITH_BITS)?\(\w+(, [\w |]+)*\),/g;
   const found = (text.match(calls) ?? []).filter((find) => find !== 'DENY(sync),');
   return rules(
     DENIED_BY_ALL,
@@ -123,10 +123,10 @@ function callsOfAll(): Mutation[] {
 /** Every system call that the browser's sandbox denies, besides those that all engines are denied. */
 function browserCalls(): Mutation[] {
   const text = readFileSync(`${ROOT}${BROWSER_SANDBOX}`, 'utf8');
-  const filter = text.slice(text.indexOf('int close_calls('));
+  const filter = text.slice(text.indexOf('int restrict_calls('));
   const refusals =
     filter.match(
-      /\b(DENY|ONLY_WITH|ONLY_WITH_BITS|FORBID_WITH_FLAG|DENY_WITH|SKIP_WITH|JUDGE)\(\w+(, \w+)*\),/g,
+      /\b(DENY|ONLY_WITH|ONLY_WITH_BITS|DENY_EPERM_WITH_FLAG|DENY_WITH|SKIP_WITH|JUDGE)\(\w+(, \w+)*\),/g,
     ) ?? [];
   const list = [...refusals, 'NO_CLONE3,'].map((find) => [`browser ${find}`, find, ''] as const);
   return rules(BROWSER_SANDBOX, BROWSER_SANDBOX_TEST, [

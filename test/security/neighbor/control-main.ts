@@ -1,7 +1,8 @@
 // The servers of a well-behaved account, in a process that no attack keeps busy: a name server that knows only names
 // below its host, and a source that is never found. Direct requests to it show how busy the machine is.
-import { serveHttp } from '../../functions/shared/source/fault-server.ts';
-import { serveDns } from '../namespace/dns-server.ts';
+
+import { serveDns } from '../../helpers/dns-server.ts';
+import { serveHttp } from '../../helpers/fault-server.ts';
 
 const [host] = process.argv.slice(2);
 const dns = await serveDns((name) => (name.endsWith(host!) ? '127.0.0.1' : undefined));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openStores } from '../../../infra/local/stores.ts';
-import { COMPILE_CACHE } from '../../compile-cache.ts';
+import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 import { type Canary, createCanary } from '../checks/canary.ts';
 import { type AttackedService, callersOf } from '../deployment/deployment.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { serveHttp } from '../../functions/shared/source/fault-server.ts';
+import { serveHttp } from '../../helpers/fault-server.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { judge, MAX_MEMORY, type Verdict } from './verdict.ts';
 import { SHORT_FORM_DELAY } from './watch.ts';

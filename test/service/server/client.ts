@@ -58,13 +58,13 @@ export class Client {
   }
 
   /** Converts and returns the only URL in the body. */
-  async address(query: Query): Promise<string> {
+  async resultUrl(query: Query): Promise<string> {
     return urlsIn(await this.ask(query), 1)[0]!;
   }
 
   /** Converts and downloads the only result. */
   async convert(query: Query): Promise<Result> {
-    return download(await this.address(query));
+    return download(await this.resultUrl(query));
   }
 
   /** Converts and downloads the expected number of results. */

@@ -7,8 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { textSetting } from '../../../functions/shared/settings/environment.ts';
-import { COMPILE_CACHE } from '../../compile-cache.ts';
-import { processesBelow } from './leftovers.ts';
+import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
+import { processesBelow } from '../../helpers/leftovers.ts';
 
 /** A service as its callers see it. */
 export interface ServiceUnderTest {

@@ -151,7 +151,7 @@ class FrameDrawer {
     for (const page of new Set(pages)) {
       const frame = frames.find(({ number }) => number === page);
       // A compromised engine could report any page, any number of times.
-      if (!frame || this.#substitutes.get(page) === 'empty') throw damagedPageError(page);
+      if (!frame || this.#substitutes.get(page) === 'mayBeEmpty') throw damagedPageError(page);
       const target = rasterName(page);
       try {
         if (!fallback || this.#substitutes.has(page)) throw damagedPageError(page);
@@ -164,7 +164,7 @@ class FrameDrawer {
       } catch (thrown) {
         this.#request.signal.throwIfAborted();
         if (state === 'failed') throw damagedPageError(page, thrown);
-        this.#substitutes.set(page, 'empty');
+        this.#substitutes.set(page, 'mayBeEmpty');
       }
     }
   }

@@ -43,8 +43,8 @@ export interface DrawFailures {
   readonly empty: readonly number[];
 }
 
-/** How a page is drawn without PDFium: from another engine's pixels, or left empty. */
-export type Substitute = 'raster' | 'empty';
+/** Replaces a page that PDFium failed on: by another engine's pixels, or by whatever PDFium draws, even nothing. */
+export type Substitute = 'raster' | 'mayBeEmpty';
 
 /** Draws frames of pages into files. */
 export interface DrawRequest {

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
-import { randomNumbers } from '../../../random.ts';
-import { paragraph, sentence, word } from '../words.ts';
+import { paragraph, sentence, word } from '../../../fixtures/words.ts';
+import { randomNumbers } from '../../../helpers/random.ts';
 import { slideParts } from './slides.ts';
 
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';

@@ -1,5 +1,5 @@
-import { randomNumbers } from '../../../random.ts';
-import { sentence, word } from '../words.ts';
+import { sentence, word } from '../../../fixtures/words.ts';
+import { randomNumbers } from '../../../helpers/random.ts';
 
 const DRAWING = 'http://schemas.openxmlformats.org/drawingml/2006/main';
 const SPACES =

@@ -17,8 +17,8 @@ import {
   type PageFile,
 } from '../../../../functions/shared/tool.ts';
 import { CODE } from '../../../../infra/local/server/code.ts';
-import { networkOf } from '../../../network.ts';
-import { serveHttp } from '../../shared/source/fault-server.ts';
+import { engineNetwork } from '../../../helpers/engine-network.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 
 const LAYERS = fileURLToPath(new URL('../../../../dist/layers', import.meta.url));
 
@@ -64,7 +64,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
     size: 2,
     // A spare browser for another account would take as long to start as many conversions.
     singleAccount: true,
-    ...networkOf(createEgress(rules)),
+    ...engineNetwork(createEgress(rules)),
   };
   const engine = toolName === 'html2pdf' ? createHtml2pdf(dependencies) : createHtml2image(dependencies);
   let conversions = 0;

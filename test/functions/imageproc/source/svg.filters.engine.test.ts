@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
-import { pixel } from '../../../likeness.ts';
-import { IMAGE_BOMBS } from '../../../security/attacks/bombs/images.ts';
+import { IMAGE_BOMBS } from '../../../fixtures/bombs/images.ts';
+import { pixel } from '../../../helpers/pixels.ts';
 import { useEngine } from '../../conversion.ts';
 
 const { convertOne, refusal } = useEngine(imageproc, createEngine);

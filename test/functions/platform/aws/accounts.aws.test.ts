@@ -5,7 +5,7 @@ import { createDynamoAudit } from '../../../../functions/platform/aws/audit.ts';
 import { createDynamoFailures } from '../../../../functions/platform/aws/failures.ts';
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../../../../functions/platform/keys/api-key.ts';
-import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
+import { startDynalite } from '../../../aws-servers/dynalite.ts';
 import { describeAccounts } from '../accounts/contract.ts';
 
 describeAccounts('DynamoDB', async () => {

@@ -1,7 +1,7 @@
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
 import { createLambdaHealth } from '../../../../functions/platform/aws/health.ts';
-import { Refusal, startLambdaEndpoint } from '../../../infra/aws/servers/lambda-endpoint.ts';
+import { Refusal, startLambdaEndpoint } from '../../../aws-servers/lambda-endpoint.ts';
 
 const FUNCTIONS = { pdftools: 'one', html2pdf: 'two', html2image: 'three', imageproc: 'four' };
 

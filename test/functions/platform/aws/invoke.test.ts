@@ -9,7 +9,7 @@ import {
   Refusal,
   type RunFunction,
   startLambdaEndpoint,
-} from '../../../infra/aws/servers/lambda-endpoint.ts';
+} from '../../../aws-servers/lambda-endpoint.ts';
 import { describeInvoke, type InvokeUnderTest, sampleInvocation } from '../invoke/contract.ts';
 
 afterEach(() => {
@@ -135,16 +135,14 @@ it('reports a connection that ends during a conversion without a retry', async (
 it.each([
   ['is refused', { endpoint: 'http://127.0.0.1:1' }],
   ['is not opened in time', { endpoint: 'https://127.0.0.1:1', requestHandler: silentConnection() }],
-])('reports OVERLOADED within seconds when the connection to Lambda %s', async (_, { endpoint, ...rest }) => {
+])('reports OVERLOADED when the connection to Lambda %s', async (_, { endpoint, ...rest }) => {
   const client = clientOf(endpoint, rest);
   const invoke = createLambdaInvoke({ client, functionName: (tool) => tool, isolated: false });
-  const started = Date.now();
 
   const error = await invoke(sampleInvocation(), new AbortController().signal).catch((thrown) => thrown);
 
   client.destroy();
   expect(error).toMatchObject({ code: 'OVERLOADED', retryAfter: 5 });
-  expect(Date.now() - started).toBeLessThan(30_000);
 });
 
 it('stops retrying when the caller has disconnected', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
-import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
+import { startDynalite } from '../../../aws-servers/dynalite.ts';
 import { describeKeys } from '../keys/contract.ts';
 
 describeKeys('a DynamoDB table', async () => {

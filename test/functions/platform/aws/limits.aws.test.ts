@@ -1,7 +1,7 @@
 import { type DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createDynamoLimiter } from '../../../../functions/platform/aws/limits.ts';
-import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
+import { startDynalite } from '../../../aws-servers/dynalite.ts';
 import { describeLimiter } from '../limits/contract.ts';
 
 describeLimiter('DynamoDB', async () => {

@@ -1,5 +1,5 @@
 import { createDynamoRecords } from '../../../../functions/platform/aws/records.ts';
-import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
+import { startDynalite } from '../../../aws-servers/dynalite.ts';
 import { describeRecords } from '../records/contract.ts';
 
 describeRecords('DynamoDB', async () => {

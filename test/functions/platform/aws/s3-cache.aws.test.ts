@@ -1,5 +1,5 @@
 import { createS3Cache } from '../../../../functions/platform/aws/s3-cache.ts';
-import { startRadosGateway } from '../../../infra/aws/servers/radosgw.ts';
+import { startRadosGateway } from '../../../aws-servers/radosgw.ts';
 import { describeCache } from '../result-cache.ts';
 
 describeCache('S3', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { createS3Put } from '../../../../functions/platform/aws/s3-put.ts';
 import { createS3Storage } from '../../../../functions/platform/aws/s3-storage.ts';
-import { startRadosGateway } from '../../../infra/aws/servers/radosgw.ts';
+import { startRadosGateway } from '../../../aws-servers/radosgw.ts';
 import { describeStorage } from '../storage/contract.ts';
 
 describeStorage('S3', async () => {

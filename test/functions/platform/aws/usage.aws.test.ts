@@ -1,5 +1,5 @@
 import { createDynamoUsage } from '../../../../functions/platform/aws/usage.ts';
-import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
+import { startDynalite } from '../../../aws-servers/dynalite.ts';
 import { describeUsage } from '../usage/contract.ts';
 
 describeUsage('DynamoDB', async () => {

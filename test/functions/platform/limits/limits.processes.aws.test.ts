@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../../../functions/platform/local/database.ts';
-import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
+import { startDynalite } from '../../../aws-servers/dynalite.ts';
 
 const PROCESSES = 5;
 const CALLS = 100;

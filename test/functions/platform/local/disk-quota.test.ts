@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
-import { busiestTurn } from '../../../busiest-turn.ts';
+import { busiestTurn } from '../../../helpers/busiest-turn.ts';
 
 const MAX_BYTES = 2 ** 20;
 const signal = new AbortController().signal;

@@ -8,8 +8,8 @@ import type { StoredFile } from '../../../../functions/platform/storage.ts';
 import { storeOutputs } from '../../../../functions/shared/conversion/store.ts';
 import { readOutputName } from '../../../../functions/shared/output-name.ts';
 import { CONVERSION_LIMITS, type Output } from '../../../../functions/shared/tool.ts';
-import { busiestTurn } from '../../../busiest-turn.ts';
-import { unzip } from '../../../zip.ts';
+import { busiestTurn } from '../../../helpers/busiest-turn.ts';
+import { unzip } from '../../../helpers/zip.ts';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 

@@ -3,7 +3,12 @@ import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { createEgress } from '../../../../functions/shared/egress/guard.ts';
 import { isPublic, RANGES } from '../../../../functions/shared/egress/ip-address.ts';
-import { FORBIDDEN_V4, FORBIDDEN_V6, PUBLIC_ADDRESSES, spellingsOfV4 } from './address-spellings.ts';
+import {
+  FORBIDDEN_V4,
+  FORBIDDEN_V6,
+  PUBLIC_ADDRESSES,
+  spellingsOfV4,
+} from '../../../fixtures/address-spellings.ts';
 
 const spellings = [
   ...FORBIDDEN_V4.flatMap(spellingsOfV4),

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { saveBody } from '../../../../functions/shared/source/body.ts';
-import { serveHttp } from './fault-server.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 
 /** Number of bytes to write synchronously. */
 const QUICK = 2 ** 20;

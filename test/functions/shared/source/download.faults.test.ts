@@ -5,7 +5,7 @@ import { it } from 'vitest';
 import { createEgress } from '../../../../functions/shared/egress/guard.ts';
 import { decodeFile } from '../../../../functions/shared/source/decode/decode-file.ts';
 import { downloadSource } from '../../../../functions/shared/source/download.ts';
-import { RAW_FAULTS, serveRaw } from './fault-server.ts';
+import { RAW_FAULTS, serveRaw } from '../../../helpers/fault-server.ts';
 
 /** Shorter time limits than in production, in the same order. */
 const QUICK = { connect: 1000, headers: 800, idle: 600, whole: 1500 };

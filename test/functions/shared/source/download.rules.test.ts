@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress } from '../../../../functions/shared/egress/guard.ts';
 import { downloadSource } from '../../../../functions/shared/source/download.ts';
-import { selfSigned } from '../../engines/chromium/proxy/certificate.ts';
-import { type Listening, serveHttp, serveRaw } from './fault-server.ts';
+import { selfSigned } from '../../../helpers/certificate.ts';
+import { type Listening, serveHttp, serveRaw } from '../../../helpers/fault-server.ts';
 
 let directory: string;
 const servers: Pick<Listening, 'close'>[] = [];

@@ -8,7 +8,7 @@ import { createEgress, type EgressRules } from '../../../../functions/shared/egr
 import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { decodeFile } from '../../../../functions/shared/source/decode/decode-file.ts';
 import { type DownloadOptions, downloadSource } from '../../../../functions/shared/source/download.ts';
-import { type Listening, serveHttp } from './fault-server.ts';
+import { type Listening, serveHttp } from '../../../helpers/fault-server.ts';
 
 /** Shorter time limits than in production, in the same order. */
 const QUICK = { connect: 1000, headers: 800, idle: 600, whole: 1500 };

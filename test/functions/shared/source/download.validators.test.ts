@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
 import { createEgress } from '../../../../functions/shared/egress/guard.ts';
 import { createReadValidators } from '../../../../functions/shared/source/download.ts';
-import { type Listening, serveHttp } from './fault-server.ts';
+import { type Listening, serveHttp } from '../../../helpers/fault-server.ts';
 
 const servers: Listening[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { launch, type Page } from 'puppeteer-core';
 import { afterAll, expect, it } from 'vitest';
 import { writeSite } from '../../../../functions/site/build.ts';
-import { freePort } from '../../../free-port.ts';
+import { freePort } from '../../../helpers/free-port.ts';
 import { useService } from '../../../service/server/use-service.ts';
 import { CLIENT, startProvider } from './provider.ts';
 

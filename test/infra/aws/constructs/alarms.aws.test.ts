@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as tools from '../../../../functions/tools.ts';
-import { isBreached } from '../alarms/evaluate.ts';
-import { filterMetrics } from '../alarms/metric-filter.ts';
-import { call, linesOf, PROVOCATIONS } from '../alarms/provocations.ts';
-import { metricsOf, readAlarms } from '../alarms/template.ts';
+import { isBreached } from '../../../helpers/alarms/evaluate.ts';
+import { filterMetrics } from '../../../helpers/alarms/metric-filter.ts';
+import { call, linesOf, PROVOCATIONS } from '../../../helpers/alarms/provocations.ts';
+import { metricsOf, readAlarms } from '../../../helpers/alarms/template.ts';
+import { STACK } from '../../../lambda-emulator/deployment.ts';
 import { environmentsOf } from '../environment.ts';
-import { STACK } from '../lambda-emulator/deployment.ts';
 
 const { alarms, template } = readAlarms();
 const anotherStage = readAlarms('docmill-dev');

@@ -9,7 +9,7 @@ import {
   sampleQuery,
   serveSamples,
 } from '../../../../infra/local/self-check/samples.ts';
-import { readPdf } from '../../../pdf.ts';
+import { readPdf } from '../../../helpers/pdf.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../../infra/local/self-check/samples');
 

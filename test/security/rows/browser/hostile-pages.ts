@@ -1,5 +1,5 @@
 import { inParallel } from '../../../../layers/parallel.ts';
-import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 import { HELPERS, HOSTILE_PAGES } from '../../attacks/hostile-pages.ts';
 import type { Row } from '../../row.ts';
 

@@ -1,5 +1,5 @@
 import { inParallel } from '../../../../layers/parallel.ts';
-import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 import { VECTORS } from '../../attacks/browser-vectors.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import { MARKER, PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';

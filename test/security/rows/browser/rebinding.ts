@@ -1,5 +1,5 @@
-import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
-import { serveDns } from '../../namespace/dns-server.ts';
+import { serveDns } from '../../../helpers/dns-server.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import type { Effort, Reached } from '../../row.ts';
 

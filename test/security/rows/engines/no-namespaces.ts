@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readProcess } from '../../../../functions/engines/worker/linux/proc.ts';
 import { SAMPLES, serveSamples } from '../../../../infra/local/self-check/samples.ts';
-import { descendants } from '../../checks/canary.ts';
+import { descendants } from '../../../helpers/descendants.ts';
 import { type SharedService, withSharedService } from '../../neighbor/service.ts';
 import type { Row } from '../../row.ts';
 

@@ -1,7 +1,7 @@
 import * as tools from '../../../../functions/tools.ts';
 import { inParallel } from '../../../../layers/parallel.ts';
-import { spellingsOfV4 } from '../../../functions/shared/egress/address-spellings.ts';
-import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { spellingsOfV4 } from '../../../fixtures/address-spellings.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import { MARKER } from '../../namespace/tripwires.ts';
 import type { Effort, Reached } from '../../row.ts';

@@ -1,8 +1,8 @@
 import { readStat } from '../../../../functions/engines/worker/linux/proc.ts';
-import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
-import { DOCUMENT_BOMBS } from '../../attacks/bombs/documents.ts';
-import { IMAGE_BOMBS } from '../../attacks/bombs/images.ts';
-import { PDF_BOMBS } from '../../attacks/bombs/pdfs.ts';
+import { DOCUMENT_BOMBS } from '../../../fixtures/bombs/documents.ts';
+import { IMAGE_BOMBS } from '../../../fixtures/bombs/images.ts';
+import { PDF_BOMBS } from '../../../fixtures/bombs/pdfs.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
 import type { Row } from '../../row.ts';
 

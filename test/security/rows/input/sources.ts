@@ -1,7 +1,7 @@
 import { ERRORS } from '../../../../functions/shared/errors.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { inParallel } from '../../../../layers/parallel.ts';
-import { RAW_FAULTS, serveHttp, serveRaw } from '../../../functions/shared/source/fault-server.ts';
+import { RAW_FAULTS, serveHttp, serveRaw } from '../../../helpers/fault-server.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
 import type { Row } from '../../row.ts';
 

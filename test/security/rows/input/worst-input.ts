@@ -11,7 +11,7 @@ import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { readSignedUrl } from '../../../../infra/local/server/http/files.ts';
 import { unlimited } from '../../../functions/accounts.ts';
-import { randomNumbers } from '../../../random.ts';
+import { randomNumbers } from '../../../helpers/random.ts';
 import { type Found, type Genes, searchWorst, textWith } from '../../attacks/worst-input/search.ts';
 import type { Row } from '../../row.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { SAMPLES, serveSamples } from '../../../../infra/local/self-check/samples.ts';
-import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 import { MAX_DELAY } from '../../neighbor/heartbeat.ts';
 import { type SharedService, withSharedService } from '../../neighbor/service.ts';
 import { judge } from '../../neighbor/verdict.ts';

@@ -8,14 +8,14 @@ import { setTimeout } from 'node:timers/promises';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { SAMPLES, serveSamples } from '../../../../infra/local/self-check/samples.ts';
 import { inParallel } from '../../../../layers/parallel.ts';
-import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
 import {
   circularCompound,
   difatBomb,
   hugeContentTypes,
   longWhiteSpace,
   rtfWords,
-} from '../../attacks/bombs/hostile-parse.ts';
+} from '../../../fixtures/bombs/hostile-parse.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 import { MAX_DELAY } from '../../neighbor/heartbeat.ts';
 import { withSharedService } from '../../neighbor/service.ts';
 import { judge, MAX_MEMORY } from '../../neighbor/verdict.ts';

@@ -4,7 +4,7 @@ import {
   FORBIDDEN_V6,
   PUBLIC_ADDRESSES,
   spellingsOfV4,
-} from '../../../functions/shared/egress/address-spellings.ts';
+} from '../../../fixtures/address-spellings.ts';
 import type { Row } from '../../row.ts';
 
 /** Every spelling is checked by the guard that the downloader and the browser's proxy share. */

@@ -1,8 +1,8 @@
 import { inParallel } from '../../../../layers/parallel.ts';
-import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { serveDns } from '../../../helpers/dns-server.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
 import { contacted, lambdaEmulator } from '../../deployment/lambda-emulator.ts';
-import { serveDns } from '../../namespace/dns-server.ts';
 import type { Effort, Reached, Row } from '../../row.ts';
 import { browserRebinding } from '../browser/rebinding.ts';
 import { downloadRebinding } from './rebinding.ts';

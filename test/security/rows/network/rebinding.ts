@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { createEgress } from '../../../../functions/shared/egress/guard.ts';
 import { downloadSource } from '../../../../functions/shared/source/download.ts';
 import { inParallel } from '../../../../layers/parallel.ts';
-import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
-import { type DnsServer, serveDns } from '../../namespace/dns-server.ts';
+import { type DnsServer, serveDns } from '../../../helpers/dns-server.ts';
+import { serveHttp } from '../../../helpers/fault-server.ts';
 import type { Row } from '../../row.ts';
 
 /** A public address that nobody uses: a connection times out or fails immediately. */

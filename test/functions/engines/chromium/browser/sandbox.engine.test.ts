@@ -17,7 +17,7 @@ import type { SandboxMode } from '../../../../../functions/shared/settings/sandb
 import { CODE } from '../../../../../infra/local/server/code.ts';
 import { compile } from '../../../../../layers/build/compile.ts';
 import { cacheOf } from '../../../../../layers/build/product.ts';
-import { networkOf } from '../../../../network.ts';
+import { engineNetwork } from '../../../../helpers/engine-network.ts';
 
 const LAYERS = resolve('dist/layers');
 const isRoot = process.getuid?.() === 0;
@@ -185,7 +185,7 @@ it('a browser without its own sandbox is reported once, and every start is count
     code: CODE,
     temporary,
     size: 1,
-    ...networkOf(),
+    ...engineNetwork(),
     observer: state,
     sandbox: 'best-effort',
   });

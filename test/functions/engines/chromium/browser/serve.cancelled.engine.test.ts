@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { descendants } from '../../../../security/checks/canary.ts';
+import { descendants } from '../../../../helpers/descendants.ts';
 import { servePages, startBrowsers } from '../page-server.ts';
 
 const scripted = (script: string) => `<!doctype html><p id=p>begun</p><script>${script}</script>`;

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { descendants } from '../../../../security/checks/canary.ts';
+import { descendants } from '../../../../helpers/descendants.ts';
 import { servePages, startBrowsers } from '../page-server.ts';
 
 const WORKER = 'html2image/worker.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readPdf } from '../../../../pdf.ts';
-import { serveHttp } from '../../../shared/source/fault-server.ts';
+import { serveHttp } from '../../../../helpers/fault-server.ts';
+import { readPdf } from '../../../../helpers/pdf.ts';
 import { servePages, startBrowsers } from '../page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;
@@ -338,12 +338,10 @@ describe('the next page', () => {
   });
 
   it('works after one that never finished', async () => {
-    const started = Date.now();
     await expect(browsers.convert(`${pages.origin}/spin`, {}, { time: 2000 })).rejects.toMatchObject({
       code: 'TIMED_OUT',
     });
 
-    expect(Date.now() - started).toBeLessThan(60_000);
     expect(await text('/')).toBe('Hello');
   });
 });

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pixel } from '../../../../likeness.ts';
-import { readPdf } from '../../../../pdf.ts';
+import { readPdf } from '../../../../helpers/pdf.ts';
+import { pixel } from '../../../../helpers/pixels.ts';
 import { servePages, startBrowsers } from '../page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;

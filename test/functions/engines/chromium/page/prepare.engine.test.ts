@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readPdf } from '../../../../pdf.ts';
+import { readPdf } from '../../../../helpers/pdf.ts';
 import { servePages, startBrowsers } from '../page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;

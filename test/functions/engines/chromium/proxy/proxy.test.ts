@@ -11,7 +11,7 @@ import {
   startEgressProxy,
 } from '../../../../../functions/engines/chromium/proxy/proxy.ts';
 import { createEgress, type EgressRules } from '../../../../../functions/shared/egress/guard.ts';
-import { flood, type Listening, serveHttp, serveRaw } from '../../../shared/source/fault-server.ts';
+import { flood, type Listening, serveHttp, serveRaw } from '../../../../helpers/fault-server.ts';
 
 const closing: { close(): Promise<void> }[] = [];
 

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDynamoKeys } from '../../../../../functions/platform/aws/keys.ts';
 import { watchErrors } from '../../../../../functions/platform/aws/lambda/emf.ts';
 import { createApiKey } from '../../../../../functions/platform/keys/api-key.ts';
-import { startDynalite } from '../../../../infra/aws/servers/dynalite.ts';
+import { startDynalite } from '../../../../aws-servers/dynalite.ts';
 
 interface Lookup {
   readonly endpoint: string;

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createResolver } from '../../../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../../../functions/shared/egress/guard.ts';
-import { type DnsServer, serveDns } from '../../../../security/namespace/dns-server.ts';
+import { type DnsServer, serveDns } from '../../../../helpers/dns-server.ts';
 
 const NAMES = {
   hosts: new Map([['printer.lan', ['10.0.0.9', 'fd00::9']]]),

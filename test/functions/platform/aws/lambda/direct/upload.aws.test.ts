@@ -10,7 +10,7 @@ import { readEvent } from '../../../../../../functions/platform/aws/lambda/direc
 import { createReceiver } from '../../../../../../functions/platform/aws/lambda/direct/upload.ts';
 import { createEgress } from '../../../../../../functions/shared/egress/guard.ts';
 import { pdftools } from '../../../../../../functions/tools.ts';
-import { type RadosGateway, startRadosGateway } from '../../../../../infra/aws/servers/radosgw.ts';
+import { type RadosGateway, startRadosGateway } from '../../../../../aws-servers/radosgw.ts';
 
 const TEXT = '%PDF-1.7 of a test';
 let gateway: RadosGateway;

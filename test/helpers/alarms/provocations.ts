@@ -1,0 +1,90 @@
+import { spawnSync } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
+import { createDynamoKeys } from '../../../functions/platform/aws/keys.ts';
+import { watchErrors, withCallMetrics } from '../../../functions/platform/aws/lambda/emf.ts';
+import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
+import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import type { Dependencies } from '../../../functions/router/dependencies.ts';
+import { route } from '../../../functions/router/route.ts';
+import { createLog, type Log } from '../../../functions/shared/log.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import * as tools from '../../../functions/tools.ts';
+import { startDynalite } from '../../aws-servers/dynalite.ts';
+import { recordOf, unlimited } from '../../functions/accounts.ts';
+import { STACK } from '../../lambda-emulator/deployment.ts';
+import { buildFilter } from '../../lambda-emulator/kernel/build.ts';
+
+const url = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href);
+/** Starts what a tool's function starts first, and logs to standard output as it does. */
+const START_TOOL = `
+  import { reportSandbox } from ${url('functions/platform/aws/lambda/sandbox-report.ts')};
+  import { createLog } from ${url('functions/shared/log.ts')};
+  import { imageproc } from ${url('functions/tools.ts')};
+  reportSandbox(createLog((line) => process.stdout.write(line + '\\n')), imageproc, 'dist/layers', 'required', '${STACK}');
+`;
+
+/** Log lines, as the functions write them. */
+export async function linesOf(work: (log: Log) => Promise<unknown>): Promise<string[]> {
+  const lines: string[] = [];
+  await work(createLog((line) => lines.push(line)));
+  return lines;
+}
+
+const QUERY = { apikey: 'KEY', app: 'imageproc', infile: 'https://example.org/a.png', outfile: 'b.png' };
+
+/** Sends one call to the router. */
+export function call(log: Log, more: Partial<Dependencies>) {
+  const dependencies: Dependencies = {
+    ...unlimited,
+    tools: Object.values(tools),
+    keys: { find: async () => recordOf('owner'), findSigner: async () => undefined },
+    storage: { grant: async (request) => ({ ...request }), url: async () => 'https://files.example/' },
+    invoke: async () => ({ ok: true, objectKeys: [] }),
+    coalesce: createCoalescer(),
+    limits: CONVERSION_LIMITS,
+    contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
+    ...more,
+    log: withCallMetrics(log, STACK),
+  };
+  const query = Object.entries(QUERY).map(([name, value]) => ({ name, value }));
+  return route(
+    { method: 'GET', path: '/api/', query, header: () => undefined },
+    dependencies,
+    new AbortController().signal,
+  );
+}
+
+/** Causes what each alarm on the service's own metrics is about, and returns the log lines. */
+export const PROVOCATIONS: Readonly<Record<string, () => Promise<string[]>>> = {
+  InternalErrors: () => linesOf((log) => call(log, { invoke: () => Promise.reject(new Error('broken')) })),
+
+  SlowConversions: () =>
+    linesOf((log) =>
+      call(log, {
+        invoke: async () => {
+          await setTimeout(1650);
+          return { ok: true, objectKeys: [] };
+        },
+      }),
+    ),
+
+  KeyTableErrors: async () => {
+    const { client, close } = await startDynalite('keys');
+    const lines = await linesOf(async (log) => {
+      const keys = watchErrors(createDynamoKeys({ client, table: 'missing' }), log, STACK);
+      const apiKey = createApiKey();
+      await call(log, { keys: { find: () => keys.find(apiKey), findSigner: async () => undefined } });
+    });
+    await close();
+    return lines;
+  },
+
+  // Under the system call filter of Lambda, which denies every further filter.
+  SandboxIncomplete: async () => {
+    const filter = await buildFilter(() => undefined);
+    const args = [process.execPath, '--input-type=module', '-e', START_TOOL];
+    const { status, stdout, stderr } = spawnSync(filter, args, { encoding: 'utf8' });
+    if (status !== 1 || !stderr.includes("sandbox is 'required'")) throw new Error(stderr);
+    return stdout.trim().split('\n');
+  },
+};

@@ -1,7 +1,0 @@
-// Builds what the Lambda emulator needs in addition to the artifacts, while there is a network.
-import { buildRadosGateway } from '../servers/radosgw-build.ts';
-import { buildHost } from './sandbox/host.ts';
-
-const progress = (text: string) => process.stdout.write(`${text}\n`);
-await buildHost(progress);
-await buildRadosGateway(progress);

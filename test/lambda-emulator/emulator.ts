@@ -1,0 +1,193 @@
+import { PutBucketCorsCommand } from '@aws-sdk/client-s3';
+import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
+import { parseSettings, type Settings } from '../../infra/aws/settings.ts';
+import { startDynalite } from '../aws-servers/dynalite.ts';
+import { type Ending, Refusal, startLambdaEndpoint } from '../aws-servers/lambda-endpoint.ts';
+import { startParameters } from '../aws-servers/parameters.ts';
+import { type RadosGateway, startRadosGateway } from '../aws-servers/radosgw.ts';
+import { metricLine, type Report } from '../helpers/alarms/aws-metrics.ts';
+import { Account } from './account.ts';
+import { GATEWAY, readDeployment } from './deployment.ts';
+import { FunctionPool } from './function-pool.ts';
+import { startFront } from './gateway.ts';
+import { DYNAMODB, LAMBDA, S3, type Service, SSM } from './iam/calls.ts';
+import { startGuard } from './iam/guard.ts';
+import { publicAddress } from './network/network.ts';
+import { buildHost } from './sandbox/host.ts';
+import { Ended, type FunctionDefinition, type Host } from './sandbox/sandbox.ts';
+
+const defaults = parseSettings({});
+
+/** As long as Lambda's session tokens, and with the same alphabet. It becomes part of every presigned URL. */
+const SESSION_TOKEN = `IQoJb3JpZ2luX2Vj${'aB3/+xYz9'.repeat(96)}==`;
+
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
+
+/**
+ * Runs everything that the stack deploys on this machine: the built bundles and layers in sandboxes, a real
+ * S3, a DynamoDB.
+ */
+export async function startEmulator({
+  log,
+  settings = defaults,
+  runtimeApi,
+  quota,
+  processorShares,
+  variables = {},
+  parameters: secrets = {},
+}: Pick<Host, 'log' | 'runtimeApi' | 'processorShares'> & {
+  readonly settings?: Settings;
+  /** Concurrent executions of the account. Unlimited by default. */
+  readonly quota?: number;
+  /** Environment variables in place of those of the deployment, by function. */
+  readonly variables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Parameters of SSM by their names. */
+  readonly parameters?: Readonly<Record<string, string>>;
+}) {
+  const gateway = await startRadosGateway('results');
+  const table = await startDynalite('keys');
+  const parameters = await startParameters(secrets);
+  /** Log of each function so far. */
+  const logs = new Map<string, string>();
+  const record = (line: string) => {
+    const [name] = line.split(':', 1);
+    logs.set(name!, `${logs.get(name!) ?? ''}${line.slice(name!.length + 2)}\n`.slice(-100_000));
+    log(line);
+  };
+  const host: Host = {
+    ...(await buildHost(log)),
+    log: record,
+    processorShares,
+    ...(runtimeApi && { runtimeApi }),
+  };
+  const report: Report = (...metric) => log(`aws: ${metricLine(...metric)}`);
+  const account = new Account(quota, report);
+
+  const functions = new Map<string, FunctionPool>();
+  const definitions = new Map<string, FunctionDefinition>();
+  const lambda = await startLambdaEndpoint(async (name, event, account) => {
+    const own = functionName(name);
+    const qualifier = /:function:[^:]+:([\w-]+)$/.exec(name)?.[1];
+    const ending = await run(functions.get(own), event, account, qualifier);
+    return { ...ending, log: logs.get(own) ?? '' };
+  });
+  const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
+  const denied: string[] = [];
+  const guarded = (target: string, service: Service) =>
+    startGuard(target, service, deployment.routerRights, (call) => denied.push(call));
+  const guards = {
+    s3: await guarded(gateway.endpoint, S3),
+    dynamodb: await guarded(table.endpoint, DYNAMODB),
+    lambda: await guarded(lambda.endpoint, LAMBDA),
+    ssm: await guarded(parameters.endpoint, SSM),
+  };
+  const storage = publicAddress(guards.s3.port);
+  // Without a quota nothing is throttled, so that other tests are not affected.
+  const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
+  const gatewaySettings = {
+    ...deployment.gateway,
+    routes: deployment.gateway.routes.map((route) =>
+      quota === undefined ? { ...route, throttle: unlimited } : route,
+    ),
+  };
+  const front = await startFront(() => functions.get('router')!, gatewaySettings, report);
+  await allowUploads(
+    gateway,
+    deployment.uploadOrigins.map((origin) => origin.replace(GATEWAY, front.base)),
+  );
+  for (const definition of deployment.functions) {
+    const reach = definition.name === 'router' && {
+      AWS_ENDPOINT_URL_S3: storage,
+      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${guards.dynamodb.port}`,
+      AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${guards.lambda.port}`,
+      AWS_ENDPOINT_URL_SSM: `http://127.0.0.1:${guards.ssm.port}`,
+      AWS_ACCESS_KEY_ID: gateway.credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: gateway.credentials.secretAccessKey,
+      AWS_SESSION_TOKEN: SESSION_TOKEN,
+    };
+    const environment = Object.entries({
+      ...definition.environment,
+      ...reach,
+      ...variables[definition.name],
+    });
+    const reaching = {
+      ...definition,
+      environment: Object.fromEntries(
+        environment.map(([name, value]) => [
+          name,
+          value
+            .replace(deployment.resultsUrl, `${storage}/results`)
+            .replace(new URL(deployment.resultsUrl).origin, storage)
+            .replaceAll(GATEWAY, front.base),
+        ]),
+      ),
+    };
+    definitions.set(definition.name, reaching);
+    functions.set(definition.name, new FunctionPool(reaching, host, account, report));
+  }
+
+  return {
+    base: front.base,
+    apiKey: await createDynamoKeys({ client: table.client, table: 'keys' })
+      .create({ name: 'emulator' })
+      .then((created) => created.apiKey),
+    functions,
+    definitions,
+    account,
+    /** The last lines that each function has logged. */
+    logs: logs as ReadonlyMap<string, string>,
+    /** Endpoint of the Invoke API. */
+    lambda: lambda.endpoint,
+    host,
+    storage: gateway,
+    /** Calls of the router that its role does not allow, and that were refused. */
+    denied: denied as readonly string[],
+    /** The URL of the storage that functions use, with the rights of the router. */
+    storageUrl: storage,
+    table,
+    /** Closes the connections that routers keep to AWS, as AWS does while they are frozen. */
+    closeIdleConnections: () => {
+      for (const guard of Object.values(guards)) guard.closeIdle();
+    },
+    close: async () => {
+      front.close();
+      parameters.close();
+      for (const guard of Object.values(guards)) guard.close();
+      for (const pool of functions.values()) pool.cool();
+      await Promise.all([lambda.close(), table.close(), gateway.close()]);
+    },
+  };
+}
+
+/** Sets the CORS rules of the bucket: everyone may read. Unlike S3, the gateway reads only the first rule for an origin. */
+async function allowUploads({ client, bucket }: RadosGateway, origins: readonly string[]): Promise<void> {
+  const reading = ['GET', 'HEAD'];
+  const rules = [
+    ...(origins.length > 0 ? [{ AllowedMethods: ['POST', ...reading], AllowedOrigins: [...origins] }] : []),
+    { AllowedMethods: reading, AllowedOrigins: ['*'] },
+  ].map((rule) => ({ ...rule, AllowedHeaders: ['*'] }));
+  await client.send(new PutBucketCorsCommand({ Bucket: bucket, CORSConfiguration: { CORSRules: rules } }));
+}
+
+/** Reads the name from a function's name or ARN, with or without a version. */
+function functionName(given: string): string {
+  return given.split(':function:').at(-1)!.split(':')[0]!;
+}
+
+/** Returns what the Invoke API returns for one event. */
+async function run(
+  pool: FunctionPool | undefined,
+  event: unknown,
+  account: string | undefined,
+  qualifier: string | undefined,
+): Promise<Ending> {
+  try {
+    const { kind, body } = await pool!.invoke(event, account, qualifier);
+    const payload = JSON.parse(body.toString()) as unknown;
+    return kind === 'error' ? { payload, functionError: 'Unhandled' } : { payload };
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    const errorType = error instanceof Ended ? error.errorType : 'Runtime.Unknown';
+    return { payload: { errorType, errorMessage: errorType }, functionError: 'Unhandled' };
+  }
+}

@@ -1,0 +1,7 @@
+// Builds what the Lambda emulator needs in addition to the artifacts, while there is a network.
+import { buildRadosGateway } from '../aws-servers/radosgw-build.ts';
+import { buildHost } from './sandbox/host.ts';
+
+const progress = (text: string) => process.stdout.write(`${text}\n`);
+await buildHost(progress);
+await buildRadosGateway(progress);
