@@ -15,14 +15,14 @@ afterEach(async () => {
   if (root !== undefined) rmSync(root, { recursive: true });
 });
 
-/** Copies the code, packages and engines by hard links, and replaces one file by an empty program. */
+/** Copies the code, packages and engines by hard links, also from behind a link, and replaces one file by an empty program. */
 function breakFile(pattern: string): string {
   const [broken] = globSync(pattern, { cwd: ROOT });
   if (broken === undefined) throw new Error(`There is no file ${pattern}.`);
   // Below `dist`, because hard links do not reach other file systems.
   root = mkdtempSync(join(ROOT, 'dist/broken-'));
   const parts = ['package.json', 'functions', 'infra', 'layers', 'node_modules', 'dist/layers', 'dist/site'];
-  execFileSync('cp', ['-al', '--parents', ...parts, root], { cwd: ROOT });
+  execFileSync('cp', ['-al', '-H', '--parents', ...parts, root], { cwd: ROOT });
   rmSync(join(root, broken));
   // npm 10 installs it as well, and sharp would fall back to it.
   rmSync(join(root, 'node_modules/@img/sharp-wasm32'), { recursive: true, force: true });
