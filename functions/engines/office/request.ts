@@ -4,7 +4,7 @@ import type { Claims, Recognized } from './detect/recognized.ts';
 export interface SourceOperations {
   /**
    * Recognizes a source and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF with closed
-   * groups, archives without duplicate parts, and Word documents with the line heights of Word.
+   * groups, archives without duplicate parts, and Word documents with the layout of Word.
    */
   readonly prepare: {
     readonly path: string;

@@ -5,13 +5,10 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import { readParts } from '../../../functions/engines/office/detect/archive.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { SAYS } from '../../fixtures/office/documents.ts';
 import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
-import { makeDocx } from '../engines/office/detect/archives.ts';
-import { makeCompoundFile } from '../engines/office/detect/compound-files.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 
 const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
@@ -21,9 +18,6 @@ const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
 /** Without the emoji, which PDFium extracts as two surrogates or not at all. */
 const WORDS = SAYS.slice(0, SAYS.indexOf(' und'));
-
-/** The types of relationships within an office document. */
-const OFFICE_TYPE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 
 /** Declarations of the namespaces of flat OpenDocument files. */
 const NAMESPACES = Object.entries({
@@ -74,171 +68,6 @@ async function textOf(name: string, options = '') {
   const pages = await readPdf(await convertOne(await fixture(name), { format: 'pdf', options }));
   return pages.map(({ text }) => text);
 }
-
-describe('a Word document', () => {
-  const heading =
-    '<w:p><w:pPr><w:spacing w:line="416"/></w:pPr><w:r><w:rPr><w:sz w:val="32"/></w:rPr><w:t>H</w:t></w:r></w:p>';
-  const line = '<w:p><w:r><w:rPr><w:sz w:val="21"/></w:rPr><w:t>L</w:t></w:r></w:p>';
-
-  const withSettings = (body: string, settings: string) =>
-    makeDocx({
-      body,
-      relationships:
-        '<Relationship Id="s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/settings" Target="settings.xml"/>',
-      more: [
-        {
-          name: 'word/settings.xml',
-          content: `<w:settings xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">${settings}</w:settings>`,
-        },
-      ],
-    });
-
-  it('shows the preview of an embedded object, as Word does', async () => {
-    const red = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#f00' } })
-      .png()
-      .toBuffer();
-    // A header of 28 bytes, and the equation "x" in MathType's format, version 3.
-    const header = Buffer.alloc(28);
-    header.set([28, 0, 0, 0, 2, 0]);
-    const equation = Buffer.from('03010103000a0102837800000000', 'hex');
-    header.writeUInt32LE(equation.length, 8);
-    const classId = Buffer.from('02ce020000000000c000000000000046', 'hex');
-    const object = makeCompoundFile('Equation Native', Buffer.concat([header, equation]), { classId });
-    const source = makeDocx({
-      body:
-        '<w:p><w:r><w:object w:dxaOrig="2000" w:dyaOrig="2000"><v:shape id="s" style="width:100pt;height:100pt">' +
-        '<v:imagedata r:id="i"/></v:shape><o:OLEObject Type="Embed" ProgID="Equation.3" ShapeID="s" DrawAspect="Content" ObjectID="_1" r:id="o"/>' +
-        '</w:object></w:r></w:p>',
-      relationships:
-        `<Relationship Id="i" Type="${OFFICE_TYPE}/image" Target="media/i.png"/>` +
-        `<Relationship Id="o" Type="${OFFICE_TYPE}/oleObject" Target="embeddings/o.bin"/>`,
-      more: [
-        { name: 'word/media/i.png', content: red },
-        { name: 'word/embeddings/o.bin', content: object },
-      ],
-    });
-
-    const picture = await convertOne(source, { format: 'png', options: 'in_ext=.docx -r=72' });
-
-    expect(await pixel(picture, 100, 150)).toEqual([255, 0, 0, 255]);
-  });
-
-  it('on a line grid has as many lines on a page as in Word', async () => {
-    const section =
-      '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:bottom="1440" w:left="1440" w:right="1440"/>' +
-      '<w:docGrid w:type="lines" w:linePitch="312"/></w:sectPr>';
-    const source = makeDocx({ body: `${heading.repeat(10)}${line.repeat(60)}${section}` });
-
-    const [first] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
-
-    // 697.9 points: 1 line of 15.6, 10 headings of 31.2, and 23 lines.
-    expect(first!.text.match(/H/g)).toHaveLength(10);
-    expect(first!.text.match(/L/g)).toHaveLength(23);
-  });
-
-  it('compresses punctuation to fit another character into a line', async () => {
-    // 35 characters of 12 points exceed a line by 4.7 points.
-    const body =
-      `<w:p><w:pPr><w:jc w:val="both"/></w:pPr><w:r><w:rPr><w:sz w:val="24"/></w:rPr><w:t>${'一二三四五六七，'.repeat(9)}</w:t></w:r></w:p>` +
-      '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:left="1800" w:right="1800"/></w:sectPr>';
-    const linesOf = async (control: string) => {
-      const source = withSettings(body, `<w:characterSpacingControl w:val="${control}"/>`);
-      const [page] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
-      return page!.text.match(/[一-鿿，]+/g)!.map(({ length }) => length);
-    };
-
-    expect(await linesOf('compressPunctuation')).toEqual([35, 35, 2]);
-    expect(await linesOf('doNotCompress')).toEqual([34, 34, 4]);
-  });
-
-  it('keeps the heading of a table of contents in one piece', async () => {
-    const text = (each: string) => `<w:r><w:t>${each}</w:t></w:r>`;
-    const field = (type: string) => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`;
-    const start = `${field('begin')}<w:r><w:instrText> TOC \\h </w:instrText></w:r>${field('separate')}`;
-    const contents =
-      `<w:p><w:pPr><w:pageBreakBefore/></w:pPr>${text('CONTENTS')}${start}</w:p><w:p>${text('Entry')}</w:p>` +
-      `<w:p>${field('end')}</w:p>`;
-    const body = `<w:sdt><w:sdtPr><w:docPartObj><w:docPartGallery w:val="Table of Contents"/></w:docPartObj></w:sdtPr><w:sdtContent>${contents}</w:sdtContent></w:sdt>`;
-
-    const pages = await readPdf(
-      await convertOne(makeDocx({ body }), { format: 'pdf', options: 'in_ext=.docx' }),
-    );
-
-    expect(pages[1]!.text).toMatch(/^CONTENTS\s+Entry/);
-  });
-
-  it('has tables as wide as in Word, in which each word fits', async () => {
-    // The number needs 57 points, beside 10.8 points of margins.
-    const [column, times] = [1356, '<w:rFonts w:ascii="Times New Roman" w:hAnsi="Times New Roman"/>'];
-    const cell = `<w:tc><w:tcPr><w:tcW w:w="${column}" w:type="dxa"/></w:tcPr><w:p><w:r><w:rPr>${times}<w:sz w:val="24"/></w:rPr><w:t>1.50390625</w:t></w:r></w:p></w:tc>`;
-    const table = `<w:tbl><w:tblPr><w:tblW w:w="${2 * column - 30}" w:type="dxa"/></w:tblPr><w:tblGrid>${`<w:gridCol w:w="${column}"/>`.repeat(2)}</w:tblGrid><w:tr>${cell}${cell}</w:tr></w:tbl>`;
-
-    const [page] = await readPdf(
-      await convertOne(makeDocx({ body: table }), { format: 'pdf', options: 'in_ext=.docx' }),
-    );
-
-    expect(page!.text.match(/1\.50390625/g)).toHaveLength(2);
-  });
-
-  it('keeps its line grid as an editable document', async () => {
-    const grid = '<w:sectPr><w:docGrid w:type="lines" w:linePitch="312"/></w:sectPr>';
-
-    const odt = await convertOne(makeDocx({ body: `${line}${grid}` }), {
-      format: 'odt',
-      options: 'in_ext=.docx',
-    });
-
-    const styles = (await readParts(odt, (name) => name === 'styles.xml')).get('styles.xml');
-    expect(styles).toContain('style:layout-grid-mode="line"');
-  });
-
-  it.each([
-    ['de-DE', 'Donaudampfschifffahrt '],
-    ['en-US', 'characteristically internationalization '],
-    ['ru-RU', 'достопримечательность электрификация '],
-    ['en-CA', 'characteristically internationalization '],
-    ['fr-SN', 'internationalisation caractéristique '],
-    ['sr-Cyrl-BA', 'интернационализација карактеристика '],
-  ])('divides words at the ends of lines if its settings say so: %s', async (language, word) => {
-    const body = `<w:p><w:r><w:rPr><w:lang w:val="${language}"/></w:rPr><w:t>${word.repeat(200)}</w:t></w:r></w:p>`;
-    const dividedIn = async (source: Buffer) => {
-      const [page] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
-      // PDFium's sign for the end of a part of a word.
-      return page!.text.split('\ufffe').length - 1;
-    };
-
-    expect(await dividedIn(withSettings(body, '<w:autoHyphenation/>'))).toBeGreaterThan(10);
-    expect(await dividedIn(withSettings(body, ''))).toBe(0);
-  });
-
-  it('has lines that are higher for bullets in Symbol, but not for those in Courier New', async () => {
-    const words = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
-    const item =
-      '<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="1"/></w:numPr></w:pPr><w:r><w:t>L</w:t></w:r></w:p>';
-    const list = (font: string, bullet: string) =>
-      makeDocx({
-        body: item.repeat(100),
-        relationships:
-          '<Relationship Id="n" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/numbering" Target="numbering.xml"/>',
-        more: [
-          {
-            name: 'word/numbering.xml',
-            content: `<w:numbering ${words}><w:abstractNum w:abstractNumId="0"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/>
-              <w:lvlText w:val="${bullet}"/><w:rPr><w:rFonts w:ascii="${font}" w:hAnsi="${font}" w:hint="default"/></w:rPr></w:lvl></w:abstractNum>
-              <w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num></w:numbering>`,
-          },
-        ],
-      });
-    const linesOf = async (source: Buffer) => {
-      const [first] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
-      return first!.text.match(/L/g)!.length;
-    };
-
-    const usual = await linesOf(list('Times New Roman', '•'));
-    expect(await linesOf(list('Symbol', '\uf0b7'))).toBeLessThan(usual);
-    expect(await linesOf(list('Courier New', 'o'))).toBe(usual);
-  });
-});
 
 describe('a document of each kind', () => {
   it.each(['text.docx', 'text.doc', 'text.rtf', 'text.odt'])(

@@ -17,8 +17,9 @@ const RATIO_FROM = 20_000_000;
 const SMALL = 128 * 1024;
 const DEFLATE_LIMIT = 1032;
 
-/** Maximum bytes of a part that is edited. The text of a book takes 5 MB. */
+/** Maximum bytes of a part that is edited, and of all such parts. The text of a book takes 5 MB. */
 const MAX_TEXT = 8_000_000;
+const MAX_TEXTS = 16_000_000;
 
 const LOCAL_HEADER = Buffer.from('PK\x03\x04', 'latin1');
 const DIRECTORY_HEADER = Buffer.from('PK\x01\x02\x14\x00', 'latin1');
@@ -94,18 +95,21 @@ export async function withoutDuplicates(bytes: Buffer): Promise<Buffer | undefin
 }
 
 /**
- * Reads parts of an archive as text, by their names. Omits those that are not UTF-8 or too large to edit, and returns an empty
- * map if the archive is damaged.
+ * Reads parts of an archive as text, by their names. Omits those that are not UTF-8, too large to edit, or after too many
+ * others, and returns an empty map if the archive is damaged.
  */
 export async function readParts(
   bytes: Buffer,
   isWanted: (name: string) => boolean,
 ): Promise<ReadonlyMap<string, string>> {
   const texts = new Map<string, string>();
+  let left = MAX_TEXTS;
   for (const part of (await listParts(bytes)) ?? []) {
-    if (!isWanted(part.name) || part.claimed > MAX_TEXT) continue;
+    if (!isWanted(part.name) || part.claimed > Math.min(left, MAX_TEXT)) continue;
     const text = decode(await buffer(inflate(part)));
-    if (text !== undefined) texts.set(part.name, text);
+    if (text === undefined) continue;
+    texts.set(part.name, text);
+    left -= text.length;
   }
   return texts;
 }

@@ -1,6 +1,14 @@
 import type { Attributes, Edit } from './markup.ts';
 import { readNumber, withAttributes } from './markup.ts';
-import { type Paragraph, type Picture, type Section, type Text, TWIPS, widthOf } from './paragraphs.ts';
+import {
+  attributesOf,
+  type Paragraph,
+  type Picture,
+  type Section,
+  type Text,
+  TWIPS,
+  widthOf,
+} from './paragraphs.ts';
 import type { Formatting } from './styles.ts';
 
 /**
@@ -53,7 +61,7 @@ export function replaceLineGrid(section: Section, snapsInTables: boolean): Edit[
   const pitch = pitchOf(section);
   if (pitch === undefined) return [];
   for (const paragraph of section.paragraphs) {
-    if (paragraph.isInTable && !snapsInTables) continue;
+    if (paragraph.cell && !snapsInTables) continue;
     const attributes = spacingOf(paragraph, pitch, widthOf(section));
     if (attributes) changeSpacing(paragraph, attributes);
   }
@@ -123,9 +131,13 @@ function heightOf({ size = 0, latinFont = '', asianFont = '' }: Formatting, isAs
   return size * (height ?? (isAsian ? ASIAN_HEIGHT : LATIN_HEIGHT));
 }
 
-function changeSpacing({ own, changes }: Paragraph, attributes: Attributes): void {
-  const { 'w:afterLines': afterLines, ...others } = own.get('w:spacing')?.attributes ?? {};
+function changeSpacing(paragraph: Paragraph, attributes: Attributes): void {
+  const { 'w:afterLines': afterLines, ...others } = attributesOf(paragraph, 'w:spacing');
   // Space in lines would take precedence over space in points.
   const isKept = afterLines !== undefined && !('w:after' in attributes);
-  changes.set('w:spacing', { ...others, ...(isKept && { 'w:afterLines': afterLines }), ...attributes });
+  paragraph.changes.set('w:spacing', {
+    ...others,
+    ...(isKept && { 'w:afterLines': afterLines }),
+    ...attributes,
+  });
 }

@@ -31,7 +31,7 @@ export function lengthenPunctuatedLines(
   for (const paragraph of section.paragraphs) {
     const { alignment = 'left', right = 0 } = paragraph.formatting;
     const isAligned = version < 15 ? !UNCOMPRESSED.includes(alignment) : JUSTIFIED.includes(alignment);
-    if (paragraph.isInTable || !isAligned) continue;
+    if (paragraph.cell || !isAligned) continue;
     const size = sizeOfPunctuatedText(paragraph, widthOf(section));
     const { 'w:right': _, 'w:end': __, ...others } = paragraph.own.get('w:ind')?.attributes ?? {};
     // An indent in characters would take precedence.

@@ -1,23 +1,26 @@
 import { readParts, withParts } from '../detect/archive.ts';
-import { contentsEdits } from './contents.ts';
+import { autoSpacingStyleEdits, setAutoSpacing } from './auto-spacing.ts';
+import { emptyItemEdits } from './empty-items.ts';
+import { fieldEdits } from './fields.ts';
 import { labelEdits } from './labels.ts';
 import { replaceLineGrid } from './line-grid.ts';
 import { applyEdits, type Edit, isOn, readMarkup, readNumber } from './markup.ts';
 import { propertyEdits, readSections } from './paragraphs.ts';
 import { lengthenPunctuatedLines, type PunctuationSettings } from './punctuation.ts';
-import { readStyles } from './styles.ts';
+import { keepRowsTogether } from './rows.ts';
+import { readStyles, type Styles } from './styles.ts';
 import { tableWidthEdits } from './table-widths.ts';
 
 // Some editors number all parts, such as `word/document2.xml`.
-const DOCUMENT = /^word\/document\d*\.xml$/;
+const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
+const MARGIN = /^word\/(header|footer)/;
 const STYLES = /^word\/styles\d*\.xml$/;
 const NUMBERING = /^word\/numbering\d*\.xml$/;
 const SETTINGS = /^word\/settings\d*\.xml$/;
 const THEME = /^word\/theme\/theme\d*\.xml$/;
+const PARTS = [TEXT, STYLES, NUMBERING, SETTINGS, THEME];
 /** Version of Word whose layout a document has that names none. */
 const OLD_VERSION = 12;
-/** Parts that may contain tables. */
-const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
 
 /**
  * Returns a Word document in which LibreOffice lays out the text as Word does. The result is only for PDF, because it is no
@@ -25,44 +28,38 @@ const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
  * @throws Error if a part is not well-formed or too long.
  */
 export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined> {
+  const parts = await readParts(bytes, (name) => PARTS.some((pattern) => pattern.test(name)));
+  const textOf = (pattern: RegExp) => [...parts].find(([name]) => pattern.test(name))?.[1] ?? '';
+  const settings = readSettings(textOf(SETTINGS));
+  const styles = readStyles(textOf(STYLES) || '<w:styles/>', textOf(THEME), settings.language);
   const changed = new Map<string, string>();
-  const change = (name: string, text: string, edits: readonly Edit[]) => {
+  for (const [name, text] of parts) {
+    const edits = TEXT.test(name)
+      ? [...layoutEdits(text, styles, settings), ...tableWidthEdits(text)]
+      : NUMBERING.test(name)
+        ? labelEdits(text)
+        : STYLES.test(name)
+          ? autoSpacingStyleEdits(text)
+          : [];
+    // Word computes the fields in headers and footers anew for each page.
+    if (TEXT.test(name) && !MARGIN.test(name)) edits.push(...fieldEdits(text));
     if (edits.length > 0) changed.set(name, applyEdits(text, edits));
-  };
-  const [documentName, document] = await readFirst(bytes, DOCUMENT);
-  const edits = await lineEdits(bytes, document);
-  if (document.includes('<w:docPartObj>')) edits.push(...contentsEdits(document));
-  if (document.includes('<w:tblW ')) edits.push(...tableWidthEdits(document));
-  change(documentName, document, edits);
-  const [numberingName, numbering] = await readFirst(bytes, NUMBERING);
-  if (numbering !== '') change(numberingName, numbering, labelEdits(numbering));
+  }
   return changed.size > 0 ? withParts(bytes, changed) : undefined;
 }
 
-/** Returns the edits that break lines, and make them as high, as in Word. Only text on a line grid and ideographs differ. */
-async function lineEdits(bytes: Buffer, document: string): Promise<Edit[]> {
-  const [, text] = await readFirst(bytes, SETTINGS);
-  const settings = readSettings(text);
-  const isOnGrid = /<w:docGrid\b[^<>]*\bw:type\s*=\s*["']lines["']/.test(document);
-  if (!isOnGrid && !settings.isCompressed) return [];
-  const [[, styles], [, theme]] = [await readFirst(bytes, STYLES), await readFirst(bytes, THEME)];
-  const sections = readSections(document, readStyles(styles || '<w:styles/>', theme, settings.language));
-  return sections.flatMap((section) => {
-    const edits = replaceLineGrid(section, settings.snapsInTables);
+/** Returns the edits that break lines and pages, and make lines as high, as in Word. */
+function layoutEdits(part: string, styles: Styles, settings: Settings): Edit[] {
+  return readSections(part, styles).flatMap((section) => {
+    const edits = [
+      ...replaceLineGrid(section, settings.snapsInTables),
+      ...keepRowsTogether(section),
+      ...emptyItemEdits(section),
+    ];
     lengthenPunctuatedLines(section, settings);
+    setAutoSpacing(section);
     return [...edits, ...section.paragraphs.flatMap(propertyEdits)];
   });
-}
-
-/** Reads the first part with a matching name. Its text is empty if there is none. */
-async function readFirst(bytes: Buffer, pattern: RegExp): Promise<readonly [name: string, text: string]> {
-  let isFound = false;
-  const [found] = await readParts(bytes, (name) => {
-    const isFirst = !isFound && pattern.test(name);
-    isFound ||= isFirst;
-    return isFirst;
-  });
-  return found ?? ['', ''];
 }
 
 interface Settings extends PunctuationSettings {

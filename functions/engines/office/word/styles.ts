@@ -11,6 +11,13 @@ export interface Formatting {
   readonly lineRule?: string;
   /** Space after the paragraph, in twentieths of a point. */
   readonly after?: number;
+  /** Whether Word chooses the space before and after the paragraph, as browsers do. */
+  readonly isAutoBefore?: boolean;
+  readonly isAutoAfter?: boolean;
+  /** ID of the list that the paragraph is an item of; `0` for none. */
+  readonly list?: string;
+  /** Whether at least two lines of the paragraph stay together at the end and the start of a page. */
+  readonly hasWidowControl?: boolean;
   readonly snapsToGrid?: boolean;
   /** Value of `w:jc`. */
   readonly alignment?: string;
@@ -59,18 +66,18 @@ export function readStyles(styles: string, theme: string, language = ''): Styles
         return;
       }
       const parent = path.at(-1);
-      const read =
-        parent === 'w:pPr'
-          ? readParagraph(name, attributes)
-          : parent === 'w:rPr'
-            ? readText(name, attributes)
-            : {};
+      const isParagraph = parent === 'w:pPr' || parent === 'w:numPr';
+      const read = isParagraph
+        ? readParagraph(name, attributes)
+        : parent === 'w:rPr'
+          ? readText(name, attributes)
+          : {};
       if (path[1] === 'w:docDefaults') defaults = { ...defaults, ...read };
       const style = byId.get(id);
       if (!style || path[1] !== 'w:style') return;
       if (name === 'w:basedOn') style.basedOn = attributes['w:val'] ?? '';
       // The formatting of parts of tables is deeper.
-      if (path.length === 3) style.own = { ...style.own, ...read };
+      if (path.length === (parent === 'w:numPr' ? 4 : 3)) style.own = { ...style.own, ...read };
     },
   });
 
@@ -97,8 +104,10 @@ export function readStyles(styles: string, theme: string, language = ''): Styles
   };
 }
 
-/** Reads an element inside `w:pPr`. */
+/** Reads an element inside `w:pPr`, or inside its `w:numPr`. */
 export function readParagraph(name: string, attributes: Attributes): Formatting {
+  if (name === 'w:numId') return { list: attributes['w:val'] ?? '' };
+  if (name === 'w:widowControl') return { hasWidowControl: isOn(attributes['w:val']) };
   if (name === 'w:snapToGrid') return { snapsToGrid: isOn(attributes['w:val']) };
   if (name === 'w:jc') return { alignment: attributes['w:val'] ?? '' };
   if (name === 'w:ind') {
@@ -107,11 +116,14 @@ export function readParagraph(name: string, attributes: Attributes): Formatting 
   }
   if (name !== 'w:spacing') return {};
   const { 'w:line': line, 'w:lineRule': lineRule, 'w:after': after } = attributes;
+  const { 'w:beforeAutospacing': autoBefore, 'w:afterAutospacing': autoAfter } = attributes;
   return {
     // Newer versions of the format allow units, which are not read here.
     ...(line !== undefined && { line: readNumber(line) ?? Number.NaN, lineRule: 'auto' }),
     ...(lineRule !== undefined && { lineRule }),
     ...(after !== undefined && { after: readNumber(after) ?? 0 }),
+    ...(autoBefore !== undefined && { isAutoBefore: isOn(autoBefore) }),
+    ...(autoAfter !== undefined && { isAutoAfter: isOn(autoAfter) }),
   };
 }
 

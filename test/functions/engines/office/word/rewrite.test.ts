@@ -85,6 +85,21 @@ it('finds numbered parts', async () => {
   expect((await partsOf(laidOut!))['word/document2.xml']).toContain('w:line="624"');
 });
 
+it('replaces fields in the text and the notes, but not in headers', async () => {
+  const field = '<w:p><w:fldSimple w:instr="REF x"><w:r><w:t>8</w:t></w:r></w:fldSimple></w:p>';
+  const source = makeArchive(
+    ['document', 'footnotes', 'endnotes2', 'header1', 'footer1'].map((name) => ({
+      name: `word/${name}.xml`,
+      content: `<w:body>${field}</w:body>`,
+    })),
+  );
+
+  const parts = await partsOf((await withWordLayout(source))!);
+
+  const changed = Object.keys(parts).filter((name) => !parts[name]!.includes('w:fldSimple'));
+  expect(changed).toEqual(['word/document.xml', 'word/footnotes.xml', 'word/endnotes2.xml']);
+});
+
 it.each([
   ['a document without a grid', makeDocx({ body: '<w:sectPr/>' })],
   ['another archive', makeArchive([{ name: 'a', content: 'b' }])],

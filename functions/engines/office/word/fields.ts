@@ -1,0 +1,99 @@
+import { type Edit, emptyElement, readMarkup } from './markup.ts';
+
+/** A field, which has a begin, an instruction, a separator, a result and an end. */
+interface Field {
+  instruction: string;
+  /** Edits that remove everything but the result. */
+  readonly removals: Edit[];
+  isSeparated: boolean;
+  /** Whether the instruction contains another field. */
+  isNested: boolean;
+  /** Where the result begins, if runs of a paragraph contain it. */
+  result?: { readonly start: number; readonly paragraph: number };
+}
+
+/** Fields that Word computes when it prints a document, and those that do or draw something. */
+const LIVE =
+  /^(PAGE|NUMPAGES|SECTION|SECTIONPAGES|DATE|TIME|HYPERLINK|FORM\w+|EQ|SYMBOL|ADVANCE|EMBED|LINK|INCLUDE\w+|\w+BUTTON)$/i;
+const LINK_END = '</w:hyperlink>';
+const SIMPLE_END = '</w:fldSimple>';
+
+/**
+ * Replaces fields, such as references and tables of contents, with their results in the document, which is what Word prints.
+ * LibreOffice computes them again: references to missing bookmarks become errors, and a table of contents becomes a section of
+ * its own, which adds a page before another section. References remain links.
+ * @throws Error if the text is not well-formed.
+ */
+export function fieldEdits(part: string): Edit[] {
+  const edits: Edit[] = [];
+  const fields: Field[] = [];
+  const simpleEnds: Array<string | undefined> = [];
+  let [paragraph, run] = [0, 0];
+  /** Start of the part of a field that is being read. */
+  let start = 0;
+  let type: string | undefined;
+
+  function end(field: Field) {
+    const { instruction, removals, isSeparated, isNested, result } = field;
+    if (!isSeparated || isNested || isLive(instruction)) return;
+    edits.push(...removals);
+    const link = linkOf(instruction);
+    // A link in another one crashes LibreOffice.
+    if (link === '' || fields.some((around) => isLive(around.instruction))) return;
+    if (result?.paragraph !== paragraph || result.start > run) return;
+    edits.push({ start: result.start, end: result.start, text: link });
+    edits.push({ start: run, end: run, text: LINK_END });
+  }
+
+  readMarkup(part, {
+    open({ name, attributes, start: tagStart, end: tagEnd, isEmpty }, path) {
+      // Outside tables of contents, LibreOffice also hides in print what is hidden in browsers.
+      if (name === 'w:webHidden') edits.push({ start: tagStart, end: tagEnd, text: '' });
+      if (name === 'w:p') paragraph += 1;
+      if (name === 'w:r') run = tagStart;
+      if (name === 'w:fldSimple') {
+        const instruction = attributes['w:instr'] ?? '';
+        const link = path.at(-1) === 'w:p' ? linkOf(instruction) : '';
+        const isReplaced = !isEmpty && !isLive(instruction);
+        if (isReplaced) edits.push({ start: tagStart, end: tagEnd, text: link });
+        simpleEnds.push(isReplaced ? link && LINK_END : undefined);
+      }
+      if (name !== 'w:fldChar' && name !== 'w:instrText') return;
+      start = tagStart;
+      type = attributes['w:fldCharType'];
+      if (type !== 'begin') return;
+      const around = fields.at(-1);
+      if (around && !around.isSeparated) around.isNested = true;
+      fields.push({ instruction: '', removals: [], isSeparated: false, isNested: false });
+    },
+    text(text, path) {
+      const field = fields.at(-1);
+      if (path.at(-1) === 'w:instrText' && field && !field.isSeparated) field.instruction += text;
+    },
+    close(name, path, tagEnd) {
+      const field = fields.at(-1);
+      if (name === 'w:fldSimple') {
+        const text = simpleEnds.pop();
+        if (text !== undefined) edits.push({ start: tagEnd - SIMPLE_END.length, end: tagEnd, text });
+      }
+      if (!field) return;
+      if (name === 'w:r' && path.at(-1) === 'w:p' && field.isSeparated)
+        field.result ??= { start: tagEnd, paragraph };
+      if (name !== 'w:fldChar' && name !== 'w:instrText') return;
+      field.removals.push({ start, end: tagEnd, text: '' });
+      if (type === 'separate') field.isSeparated = true;
+      if (type === 'end') end(fields.pop()!);
+    },
+  });
+  return edits;
+}
+
+function isLive(instruction: string): boolean {
+  return LIVE.test(instruction.trim().split(/\s+/, 1)[0]!);
+}
+
+/** Returns the start of a link to the bookmark that an instruction refers to. */
+function linkOf(instruction: string): string {
+  const bookmark = /^\s*(?:REF|PAGEREF|NOTEREF)\s+"?([^\s"\\]+).*\s\\h\b/i.exec(instruction)?.[1];
+  return bookmark ? emptyElement('w:hyperlink', { 'w:anchor': bookmark }).replace(/\/>$/, '>') : '';
+}

@@ -1,0 +1,51 @@
+import type { Edit } from './markup.ts';
+import { CELL_MARGINS, type Cell, type Paragraph, type Row, type Section, textWidth } from './paragraphs.ts';
+
+/** A paragraph is only split into parts of at least two lines. */
+const MIN_PART = 2;
+
+/**
+ * Keeps table rows together that Word keeps together in most places because of widow control. Word splits a row where each cell
+ * keeps a part that it may be split into. LibreOffice has no widow control in tables, and splits the row anywhere.
+ */
+export function keepRowsTogether({ rows }: Section): Edit[] {
+  return rows.filter(isTogether).map(({ tag, properties }) => {
+    const keep = '<w:cantSplit/>';
+    if (properties && !properties.isEmpty) return { start: properties.end, end: properties.end, text: keep };
+    const { start, end } = properties ?? { start: tag.end, end: tag.end };
+    return { start, end, text: `<w:trPr>${keep}</w:trPr>` };
+  });
+}
+
+/** Whether the smallest part of a row that Word leaves on a page is most of the row. */
+function isTogether({ tag, isSplittable, cells }: Row): boolean {
+  if (tag.isEmpty || !isSplittable) return false;
+  const lines = cells.map(linesOf);
+  const smallest = Math.max(...lines.map(([first = 0]) => (first <= 2 * MIN_PART - 1 ? first : MIN_PART)));
+  const height = Math.max(...lines.map((each) => each.reduce((sum, count) => sum + count, 0)));
+  return smallest > 1 && smallest > height / 2;
+}
+
+/** Estimates the lines of the parts of a cell: of its paragraphs, and of what follows the first line without widow control. */
+function linesOf({ width, paragraphs, hasTable, isMerged }: Cell): number[] {
+  if (width <= CELL_MARGINS || hasTable || isMerged) return [1, Number.POSITIVE_INFINITY];
+  return paragraphs.flatMap((paragraph) => {
+    const lines = paragraph.breaks + wrappedLines(paragraph, width - CELL_MARGINS);
+    return paragraph.formatting.hasWidowControl === false ? [1, lines - 1] : [lines];
+  });
+}
+
+function wrappedLines({ texts }: Paragraph, width: number): number {
+  let [lines, used] = [1, 0];
+  for (const { text, formatting } of texts) {
+    for (const [word] of text.matchAll(/\s+|\S+/g)) {
+      const length = textWidth(word, formatting);
+      if (used > 0 && used + length > width && word.trim() !== '') [lines, used] = [lines + 1, 0];
+      // A word that is longer than a line, or a text without spaces, takes several.
+      const more = word.trim() === '' ? 0 : Math.max(0, Math.ceil(length / width) - 1);
+      lines += more;
+      used += length - more * width;
+    }
+  }
+  return lines;
+}

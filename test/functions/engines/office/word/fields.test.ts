@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { fieldEdits } from '../../../../../functions/engines/office/word/fields.ts';
+import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
+
+const run = (content: string) => `<w:r>${content}</w:r>`;
+const text = (content: string) => run(`<w:t>${content}</w:t>`);
+const mark = (type: string) => `<w:fldChar w:fldCharType="${type}"/>`;
+const instruction = (content: string) => `<w:instrText>${content}</w:instrText>`;
+const field = (code: string, result: string) =>
+  run(mark('begin')) + run(instruction(code)) + run(mark('separate')) + result + run(mark('end'));
+/** Returns what remains of a field: its result between empty runs. */
+const plain = (result: string) => `<w:r></w:r><w:r></w:r><w:r></w:r>${result}<w:r></w:r>`;
+const linked = (bookmark: string, result: string) =>
+  `<w:r></w:r><w:r></w:r><w:r></w:r><w:hyperlink w:anchor="${bookmark}">${result}</w:hyperlink><w:r></w:r>`;
+
+function replaced(paragraphs: string): string {
+  const part = `<w:body>${paragraphs}</w:body>`;
+  return applyEdits(part, fieldEdits(part)).slice('<w:body>'.length, -'</w:body>'.length);
+}
+
+describe('a field', () => {
+  it.each([
+    ['REF x', plain(text('8'))],
+    ['seq Figure \\* ARABIC', plain(text('8'))],
+    [' REF _x1 \\h ', linked('_x1', text('8'))],
+    ['PAGEREF "x" \\p \\h \\* MERGEFORMAT', linked('x', text('8'))],
+    ['NOTEREF x \\h', linked('x', text('8'))],
+  ])('is replaced with its result: %s', (code, expected) => {
+    expect(replaced(`<w:p>${text('a')}${field(code, text('8'))}</w:p>`)).toBe(
+      `<w:p>${text('a')}${expected}</w:p>`,
+    );
+  });
+
+  it.each([
+    'PAGE',
+    ' numpages \\* Arabic',
+    'SECTIONPAGES',
+    'DATE \\@ "d.M."',
+    'HYPERLINK "https://x/"',
+    'FORMTEXT',
+    'EQ \\f(1;2)',
+    'INCLUDEPICTURE x',
+  ])('remains if Word computes it in print, or if it does something: %s', (code) => {
+    const paragraph = `<w:p>${field(code, text('8'))}</w:p>`;
+
+    expect(replaced(paragraph)).toBe(paragraph);
+  });
+
+  it('has an instruction in several runs', () => {
+    const code = run(instruction('REF')) + run(instruction(' x'));
+
+    expect(
+      replaced(
+        `<w:p>${run(mark('begin'))}${code}${run(mark('separate'))}${text('8')}${run(mark('end'))}</w:p>`,
+      ),
+    ).toBe(`<w:p>${'<w:r></w:r>'.repeat(4)}${text('8')}<w:r></w:r></w:p>`);
+  });
+
+  it('may be in one run', () => {
+    const content = `${mark('begin')}${instruction('REF x \\h')}${mark('separate')}<w:t>8</w:t>${mark('end')}`;
+
+    expect(replaced(`<w:p>${run(content)}</w:p>`)).toBe(`<w:p>${text('8')}</w:p>`);
+  });
+
+  it('may have data', () => {
+    const begin = '<w:fldChar w:fldCharType="begin"><w:fldData>AA==</w:fldData></w:fldChar>';
+
+    expect(replaced(`<w:p>${field('REF x', text('8')).replace(mark('begin'), begin)}</w:p>`)).toBe(
+      `<w:p>${plain(text('8'))}</w:p>`,
+    );
+  });
+
+  it('may extend over paragraphs, and is no link then', () => {
+    const [start, end] = field('REF x \\h', '|').split('|');
+
+    expect(replaced(`<w:p>${start}${text('1')}</w:p><w:p>${text('2')}${end}</w:p>`)).toBe(
+      `<w:p>${'<w:r></w:r>'.repeat(3)}${text('1')}</w:p><w:p>${text('2')}<w:r></w:r></w:p>`,
+    );
+  });
+
+  it('remains without a result, or if another field determines it', () => {
+    const paragraphs = [
+      `<w:p>${run(mark('begin'))}${run(instruction('REF x'))}${run(mark('end'))}</w:p>`,
+      `<w:p>${run(mark('begin'))}${run(instruction('IF '))}${field('PAGE', text('1'))}${run(instruction(' = 1'))}${run(mark('separate'))}${text('8')}${run(mark('end'))}</w:p>`,
+    ];
+
+    expect(paragraphs.map(replaced)).toEqual(paragraphs);
+  });
+
+  it('is no link inside one, which would crash LibreOffice', () => {
+    const inner = field('PAGEREF x \\h', text('8'));
+    const [start, end] = field('HYPERLINK \\l "x"', '|').split('|');
+    const element = (content: string) => `<w:p><w:hyperlink w:anchor="x">${content}</w:hyperlink></w:p>`;
+
+    expect(replaced(`<w:p>${start}${inner}${end}</w:p>`)).toBe(
+      `<w:p>${start}${plain(text('8'))}${end}</w:p>`,
+    );
+    expect(replaced(element(inner))).toBe(element(plain(text('8'))));
+  });
+});
+
+it('replaces a table of contents with its entries, whose page numbers are visible', () => {
+  const entry = `<w:hyperlink w:anchor="x">${text('One')}${run('<w:rPr><w:webHidden/></w:rPr><w:tab/>')}</w:hyperlink>`;
+  const [start, end] = field('TOC \\o "1-3"', '|').split('|');
+
+  expect(replaced(`<w:p>${start}${entry}</w:p><w:p>${end}</w:p>`)).toBe(
+    `<w:p>${'<w:r></w:r>'.repeat(3)}${entry.replace('<w:webHidden/>', '')}</w:p><w:p><w:r></w:r></w:p>`,
+  );
+});
+
+it.each([
+  ['REF x \\h', `<w:hyperlink w:anchor="x">${text('8')}</w:hyperlink>`],
+  ['SEQ Figure', text('8')],
+  ['PAGE', `<w:fldSimple w:instr="PAGE">${text('8')}</w:fldSimple>`],
+])('replaces a simple field: %s', (code, expected) => {
+  expect(replaced(`<w:p><w:fldSimple w:instr="${code}">${text('8')}</w:fldSimple></w:p>`)).toBe(
+    `<w:p>${expected}</w:p>`,
+  );
+});
+
+it('keeps an empty simple field', () => {
+  expect(fieldEdits('<w:p><w:fldSimple w:instr="REF x"/></w:p>')).toEqual([]);
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
+import { readSections } from '../../../../../functions/engines/office/word/paragraphs.ts';
+import { keepRowsTogether } from '../../../../../functions/engines/office/word/rows.ts';
+import { readStyles } from '../../../../../functions/engines/office/word/styles.ts';
+
+/** Letters are 5 points wide, so that 20 of them fit into a column of 110.8 points, of which 10.8 are margins. */
+const STYLES = `<w:styles><w:docDefaults><w:rPrDefault><w:rPr><w:sz w:val="20"/></w:rPr></w:rPrDefault></w:docDefaults>
+  <w:style w:type="paragraph" w:styleId="free"><w:pPr><w:widowControl w:val="0"/></w:pPr></w:style></w:styles>`;
+const COLUMN = 2216;
+const lines = (count: number) => Array(count).fill('one two three four').join(' ');
+
+const paragraph = (text: string, properties = '') =>
+  `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
+const cell = (content: string, properties = '') => `<w:tc><w:tcPr>${properties}</w:tcPr>${content}</w:tc>`;
+const table = (row: string, columns = 2) =>
+  `<w:tbl><w:tblGrid>${`<w:gridCol w:w="${COLUMN}"/>`.repeat(columns)}</w:tblGrid>${row}</w:tbl>`;
+
+function laidOut(row: string, columns?: number): string {
+  const document = `<w:body>${table(row, columns)}<w:sectPr/></w:body>`;
+  const edits = readSections(document, readStyles(STYLES, '')).flatMap(keepRowsTogether);
+  return applyEdits(document, edits);
+}
+
+const isTogether = (...cells: string[]) =>
+  laidOut(`<w:tr>${cells.join('')}</w:tr>`).includes('<w:cantSplit/>');
+
+describe('a row stays together', () => {
+  it.each([
+    ['a paragraph of two lines beside one', [lines(2), lines(1)]],
+    ['paragraphs of three lines', [lines(3), lines(3)]],
+    ['a paragraph with line breaks', ['one</w:t><w:br/><w:br/><w:t>two', lines(1)]],
+    ['ideographs without spaces', ['汉'.repeat(25), lines(1)]],
+  ])('with %s', (_, texts) => {
+    expect(isTogether(...texts.map((text) => cell(paragraph(text))))).toBe(true);
+  });
+
+  it('with a first paragraph of three lines, which is most of its height', () => {
+    expect(isTogether(cell(paragraph(lines(3)) + paragraph(lines(2))))).toBe(true);
+  });
+
+  it.each([
+    ['without properties', '<w:tr>', '<w:tr><w:trPr><w:cantSplit/></w:trPr>'],
+    ['with empty ones', '<w:tr><w:trPr/>', '<w:tr><w:trPr><w:cantSplit/></w:trPr>'],
+    ['with others', '<w:tr><w:trPr><w:jc/></w:trPr>', '<w:tr><w:trPr><w:cantSplit/><w:jc/></w:trPr>'],
+  ])('%s', (_, start, expected) => {
+    expect(laidOut(`${start}${cell(paragraph(lines(2)))}</w:tr>`)).toContain(`${expected}<w:tc>`);
+  });
+});
+
+describe('a row may be split', () => {
+  it.each([
+    ['a paragraph of one line', cell(paragraph(lines(1)))],
+    ['a paragraph of four lines, of which two may remain', cell(paragraph(lines(4)))],
+    ['a paragraph of two lines before others', cell(paragraph(lines(2)) + paragraph(lines(2)))],
+    ['paragraphs of one line', cell(paragraph(lines(1)).repeat(2))],
+    ['lines without widow control', cell(paragraph(lines(2), '<w:pStyle w:val="free"/>'))],
+    ['a paragraph of one line in two columns', cell(paragraph(lines(2)), '<w:gridSpan w:val="2"/>')],
+    ['a cell over several rows', cell(paragraph(lines(2)), '<w:vMerge/>')],
+    ['a table in a cell', cell(`${paragraph(lines(2))}${table('')}`)],
+    ['an empty cell', cell('')],
+  ])('with %s', (_, cells) => {
+    expect(isTogether(cells)).toBe(false);
+  });
+
+  it('without known widths', () => {
+    expect(laidOut(`<w:tr>${cell(paragraph(lines(2)))}</w:tr>`, 0)).not.toContain('cantSplit');
+  });
+
+  it('which it says itself', () => {
+    const row = `<w:tr><w:trPr><w:cantSplit w:val="1"/></w:trPr>${cell(paragraph(lines(2)))}</w:tr>`;
+
+    expect(laidOut(row)).toContain(row);
+  });
+});
+
+it('skips columns before the first cell', () => {
+  const row = `<w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>${cell(paragraph(lines(2)))}</w:tr>`;
+
+  expect(laidOut(row, 1)).not.toContain('cantSplit');
+  expect(laidOut(row)).toContain('cantSplit');
+});
