@@ -26,6 +26,7 @@ const SIMPLE_END = '</w:fldSimple>';
  */
 export function fieldEdits(part: string): Edit[] {
   const edits: Edit[] = [];
+  if (!part.includes('<w:fld')) return edits;
   const fields: Field[] = [];
   const simpleEnds: Array<string | undefined> = [];
   let [paragraph, run] = [0, 0];
@@ -47,8 +48,11 @@ export function fieldEdits(part: string): Edit[] {
 
   readMarkup(part, {
     open({ name, attributes, start: tagStart, end: tagEnd, isEmpty }, path) {
-      // Outside tables of contents, LibreOffice also hides in print what is hidden in browsers.
-      if (name === 'w:webHidden') edits.push({ start: tagStart, end: tagEnd, text: '' });
+      const contents = fields.find(({ instruction }) => /^\s*TOC\b/i.test(instruction));
+      const isLinkStyle = name === 'w:rStyle' && path.includes('w:hyperlink');
+      // Entries do not look like links, and LibreOffice hides in print what is hidden in browsers.
+      if (isLinkStyle || name === 'w:webHidden')
+        contents?.removals.push({ start: tagStart, end: tagEnd, text: '' });
       if (name === 'w:p') paragraph += 1;
       if (name === 'w:r') run = tagStart;
       if (name === 'w:fldSimple') {

@@ -16,6 +16,7 @@ interface Table {
  */
 export function tableWidthEdits(document: string): Edit[] {
   const edits: Edit[] = [];
+  if (!document.includes('<w:tblW ')) return edits;
   const tables: Table[] = [];
   readMarkup(document, {
     open(tag, path) {

@@ -99,12 +99,14 @@ describe('a field', () => {
   });
 });
 
-it('replaces a table of contents with its entries, whose page numbers are visible', () => {
-  const entry = `<w:hyperlink w:anchor="x">${text('One')}${run('<w:rPr><w:webHidden/></w:rPr><w:tab/>')}</w:hyperlink>`;
+it('replaces a table of contents with its entries, which do not look like links and have page numbers', () => {
+  const entry = (style: string, hidden: string) =>
+    `<w:hyperlink w:anchor="x"><w:r><w:rPr>${style}</w:rPr><w:t>One</w:t></w:r>${run(`<w:rPr>${hidden}</w:rPr><w:tab/>`)}</w:hyperlink>`;
+  const link = entry('<w:rStyle w:val="a4"/>', '<w:webHidden/>');
   const [start, end] = field('TOC \\o "1-3"', '|').split('|');
 
-  expect(replaced(`<w:p>${start}${entry}</w:p><w:p>${end}</w:p>`)).toBe(
-    `<w:p>${'<w:r></w:r>'.repeat(3)}${entry.replace('<w:webHidden/>', '')}</w:p><w:p><w:r></w:r></w:p>`,
+  expect(replaced(`<w:p>${start}${link}</w:p><w:p>${end}${link}</w:p>`)).toBe(
+    `<w:p>${'<w:r></w:r>'.repeat(3)}${entry('', '')}</w:p><w:p><w:r></w:r>${link}</w:p>`,
   );
 });
 
