@@ -1,4 +1,4 @@
-import { type Edit, emptyElement, readMarkup } from './markup.ts';
+import { type Attributes, type Edit, emptyElement, isOn, readMarkup } from './markup.ts';
 
 /** A field, which has a begin, an instruction, a separator, a result and an end. */
 interface Field {
@@ -6,8 +6,8 @@ interface Field {
   /** Edits that remove everything but the result. */
   readonly removals: Edit[];
   isSeparated: boolean;
-  /** Whether the instruction contains another field. */
-  isNested: boolean;
+  /** Whether Word computes the result when it opens the document, or from another field. */
+  isKept: boolean;
   /** Where the result begins, if runs of a paragraph contain it. */
   result?: { readonly start: number; readonly paragraph: number };
 }
@@ -35,8 +35,8 @@ export function fieldEdits(part: string): Edit[] {
   let type: string | undefined;
 
   function end(field: Field) {
-    const { instruction, removals, isSeparated, isNested, result } = field;
-    if (!isSeparated || isNested || isLive(instruction)) return;
+    const { instruction, removals, isSeparated, isKept, result } = field;
+    if (!isSeparated || isKept || isLive(instruction)) return;
     edits.push(...removals);
     const link = linkOf(instruction);
     // A link in another one crashes LibreOffice.
@@ -58,7 +58,7 @@ export function fieldEdits(part: string): Edit[] {
       if (name === 'w:fldSimple') {
         const instruction = attributes['w:instr'] ?? '';
         const link = path.at(-1) === 'w:p' ? linkOf(instruction) : '';
-        const isReplaced = !isEmpty && !isLive(instruction);
+        const isReplaced = !isEmpty && !isLive(instruction) && !isDirty(attributes);
         if (isReplaced) edits.push({ start: tagStart, end: tagEnd, text: link });
         simpleEnds.push(isReplaced ? link && LINK_END : undefined);
       }
@@ -67,8 +67,8 @@ export function fieldEdits(part: string): Edit[] {
       type = attributes['w:fldCharType'];
       if (type !== 'begin') return;
       const around = fields.at(-1);
-      if (around && !around.isSeparated) around.isNested = true;
-      fields.push({ instruction: '', removals: [], isSeparated: false, isNested: false });
+      if (around && !around.isSeparated) around.isKept = true;
+      fields.push({ instruction: '', removals: [], isSeparated: false, isKept: isDirty(attributes) });
     },
     text(text, path) {
       const field = fields.at(-1);
@@ -90,6 +90,10 @@ export function fieldEdits(part: string): Edit[] {
     },
   });
   return edits;
+}
+
+function isDirty({ 'w:dirty': dirty = '0' }: Attributes): boolean {
+  return isOn(dirty);
 }
 
 function isLive(instruction: string): boolean {

@@ -42,7 +42,7 @@ export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined>
           ? autoSpacingStyleEdits(text)
           : [];
     // Word computes the fields in headers and footers anew for each page.
-    if (TEXT.test(name) && !MARGIN.test(name)) edits.push(...fieldEdits(text));
+    if (TEXT.test(name) && !MARGIN.test(name) && !settings.updatesFields) edits.push(...fieldEdits(text));
     if (edits.length > 0) changed.set(name, applyEdits(text, edits));
   }
   return changed.size > 0 ? withParts(bytes, changed) : undefined;
@@ -67,16 +67,25 @@ interface Settings extends PunctuationSettings {
   readonly language: string;
   /** Whether text in tables is on the line grid. */
   readonly snapsInTables: boolean;
+  /** Whether Word computes all fields when it opens the document. */
+  readonly updatesFields: boolean;
 }
 
 function readSettings(settings: string): Settings {
-  const read = { language: '', snapsInTables: false, isCompressed: false, version: OLD_VERSION };
+  const read = {
+    language: '',
+    snapsInTables: false,
+    updatesFields: false,
+    isCompressed: false,
+    version: OLD_VERSION,
+  };
   if (settings === '') return read;
   readMarkup(settings, {
     open({ name, attributes }) {
       const value = attributes['w:val'];
       if (name === 'w:themeFontLang') read.language = attributes['w:eastAsia'] ?? '';
       if (name === 'w:adjustLineHeightInTable') read.snapsInTables = isOn(value);
+      if (name === 'w:updateFields') read.updatesFields = isOn(value);
       if (name === 'w:characterSpacingControl') read.isCompressed = /^compress/.test(value ?? '');
       if (name === 'w:compatSetting' && attributes['w:name'] === 'compatibilityMode')
         read.version = readNumber(value) ?? OLD_VERSION;

@@ -78,8 +78,10 @@ describe('a field', () => {
     );
   });
 
-  it('remains without a result, or if another field determines it', () => {
+  it('remains without a result, or if Word computes it when it opens the document or from another field', () => {
     const paragraphs = [
+      `<w:p>${field('REF x', text('8')).replace('"begin"', '"begin" w:dirty="true"')}</w:p>`,
+      `<w:p><w:fldSimple w:instr="REF x" w:dirty="1">${text('8')}</w:fldSimple></w:p>`,
       `<w:p>${run(mark('begin'))}${run(instruction('REF x'))}${run(mark('end'))}</w:p>`,
       `<w:p>${run(mark('begin'))}${run(instruction('IF '))}${field('PAGE', text('1'))}${run(instruction(' = 1'))}${run(mark('separate'))}${text('8')}${run(mark('end'))}</w:p>`,
     ];

@@ -100,6 +100,16 @@ it('replaces fields in the text and the notes, but not in headers', async () => 
   expect(changed).toEqual(['word/document.xml', 'word/footnotes.xml', 'word/endnotes2.xml']);
 });
 
+it('keeps fields that Word computes when it opens the document', async () => {
+  const body = '<w:p><w:fldSimple w:instr="REF x"><w:r><w:t>8</w:t></w:r></w:fldSimple></w:p>';
+  const settings = {
+    name: 'word/settings.xml',
+    content: '<w:settings><w:updateFields w:val="true"/></w:settings>',
+  };
+
+  expect(await withWordLayout(makeDocx({ body, more: [settings] }))).toBeUndefined();
+});
+
 it.each([
   ['a document without a grid', makeDocx({ body: '<w:sectPr/>' })],
   ['another archive', makeArchive([{ name: 'a', content: 'b' }])],
