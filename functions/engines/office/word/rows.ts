@@ -3,6 +3,8 @@ import { CELL_MARGINS, type Cell, type Paragraph, type Row, type Section, textWi
 
 /** A paragraph is only split into parts of at least two lines. */
 const MIN_PART = 2;
+/** Width of narrow letters, such as those of Times New Roman, of the estimated one. */
+const NARROW = 0.84;
 
 /**
  * Keeps table rows together that Word keeps together in most places because of widow control. Word splits a row where each cell
@@ -17,20 +19,30 @@ export function keepRowsTogether({ rows }: Section): Edit[] {
   });
 }
 
-/** Whether the smallest part of a row that Word leaves on a page is most of the row. */
+/** Whether the smallest part of a row that Word leaves on a page is most of the row, with narrow letters and with wide ones. */
 function isTogether({ tag, isSplittable, cells }: Row): boolean {
   if (tag.isEmpty || !isSplittable) return false;
-  const lines = cells.map(linesOf);
-  const smallest = Math.max(...lines.map(([first = 0]) => (first <= 2 * MIN_PART - 1 ? first : MIN_PART)));
-  const height = Math.max(...lines.map((each) => each.reduce((sum, count) => sum + count, 0)));
-  return smallest > 1 && smallest > height / 2;
+  const parts = cells.map((cell) => {
+    const [most, fewest] = [linesOf(cell, 1), linesOf(cell, 1 / NARROW)];
+    return { smallest: Math.min(smallestPart(most), smallestPart(fewest)), lines: sum(most) };
+  });
+  const smallest = Math.max(...parts.map((part) => part.smallest));
+  return smallest > 1 && smallest > Math.max(...parts.map(({ lines }) => lines)) / 2;
+}
+
+function smallestPart([first = 0]: readonly number[]): number {
+  return first < 2 * MIN_PART ? first : MIN_PART;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }
 
 /** Estimates the lines of the parts of a cell: of its paragraphs, and of what follows the first line without widow control. */
-function linesOf({ width, paragraphs, hasTable, isMerged }: Cell): number[] {
+function linesOf({ width, paragraphs, hasTable, isMerged }: Cell, scale: number): number[] {
   if (width <= CELL_MARGINS || hasTable || isMerged) return [1, Number.POSITIVE_INFINITY];
   return paragraphs.flatMap((paragraph) => {
-    const lines = paragraph.breaks + wrappedLines(paragraph, width - CELL_MARGINS);
+    const lines = paragraph.breaks + wrappedLines(paragraph, (width - CELL_MARGINS) * scale);
     return paragraph.formatting.hasWidowControl === false ? [1, lines - 1] : [lines];
   });
 }
