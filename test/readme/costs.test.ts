@@ -38,7 +38,7 @@ function dollarsOf(memory: number, seconds: number, start: number, coldShare: nu
 it.each(TOOLS)(
   'the guide adds up the month of $name from the prices and its own durations',
   ({ name, sizing }) => {
-    const [, , , , , , cold, , warm] = cellsOf('## Functions', name);
+    const [, , warm, cold] = cellsOf('| function | warm start', name);
     const [, , duration] = cellsOf('<!-- table: cost -->', name);
     const [, , ...months] = cellsOf('<!-- table: month -->', name);
     const start = numberIn(cold) - numberIn(warm);

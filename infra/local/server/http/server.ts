@@ -145,7 +145,7 @@ interface Exchange {
   readonly previous: ServerResponse | undefined;
 }
 
-/** Rejects what is not valid HTTP once the replies to earlier requests of the connection have been sent. */
+/** Rejects an invalid request after the replies to earlier requests of its connection have been sent. */
 function refuseInTurn(error: NodeJS.ErrnoException, socket: Duplex, last?: Exchange): void {
   const inProgress = last?.response.writableFinished ? undefined : last;
   // The client would take a rejection now for the reply to an earlier request.
@@ -158,7 +158,7 @@ function refuseInTurn(error: NodeJS.ErrnoException, socket: Duplex, last?: Excha
   else refuse(error, socket);
 }
 
-/** Rejects what is not valid HTTP, as Node does, and explains a URL that is not percent-encoded. */
+/** Rejects an invalid request as Node does. Explains the error if its URL is not percent-encoded. */
 function refuse({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   const isUrl = code === 'HPE_INVALID_URL';
   const body = isUrl ? NOT_ENCODED : '';
@@ -248,7 +248,7 @@ async function discard(request: IncomingMessage, over: AbortSignal): Promise<voi
     bytes += chunk.length;
     if (areTinyChunks(chunks, bytes)) request.socket.destroy();
   });
-  // Whoever read its first bytes paused it.
+  // The code that read the first bytes has paused it.
   request.resume();
   if (!over.aborted) await once(over, 'abort');
 }
