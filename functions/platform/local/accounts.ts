@@ -22,7 +22,8 @@ export function createSqliteAccounts({ connection, durable }: Database): Account
         () =>
           void connection
             .prepare(
-              `INSERT INTO accounts VALUES (?, ?, ?, NULL, 0, 0) ON CONFLICT DO UPDATE SET email = excluded.email`,
+              `INSERT INTO accounts (id, email, created, disabled, signedOut) VALUES (?, ?, ?, 0, 0)
+               ON CONFLICT DO UPDATE SET email = excluded.email`,
             )
             .run(id, email, Date.now()),
       ),

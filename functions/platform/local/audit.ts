@@ -3,7 +3,9 @@ import type { Database } from './database.ts';
 
 /** Keeps the audit log in SQLite. Triggers reject changes and deletions of entries. */
 export function createSqliteAudit({ connection, durable }: Database): AuditLog {
-  const insert = connection.prepare('INSERT INTO audit VALUES (NULL, ?, ?, ?, ?, ?, ?)');
+  const insert = connection.prepare(
+    'INSERT INTO audit (time, actor, action, subject, details, "from") VALUES (?, ?, ?, ?, ?, ?)',
+  );
   const read = connection.prepare('SELECT * FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?');
   return {
     append: async ({ actor, action, subject, details, from }) =>

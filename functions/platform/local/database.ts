@@ -107,7 +107,7 @@ export function openDatabase(file: string): Database {
 export function keepSpace({ connection, transaction }: Database, bytes: number): void {
   transaction(() => {
     connection.exec('CREATE TABLE IF NOT EXISTS filler (content BLOB) STRICT');
-    connection.prepare('INSERT INTO filler VALUES (zeroblob(?))').run(bytes);
+    connection.prepare('INSERT INTO filler (content) VALUES (zeroblob(?))').run(bytes);
   });
   transaction(() => connection.exec('DROP TABLE filler'));
   connection.exec('PRAGMA wal_checkpoint');

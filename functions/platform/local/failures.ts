@@ -10,7 +10,9 @@ import type { Database } from './database.ts';
 
 /** Keeps failures in SQLite. */
 export function createSqliteFailures({ connection, transaction }: Database): Failures {
-  const insert = connection.prepare('INSERT INTO failures VALUES (?, ?, ?, ?, ?)');
+  const insert = connection.prepare(
+    'INSERT INTO failures (account, time, code, requestId, tool) VALUES (?, ?, ?, ?, ?)',
+  );
   const trim = connection.prepare(
     `DELETE FROM failures WHERE account = :account AND rowid NOT IN (
        SELECT rowid FROM failures WHERE account = :account ORDER BY time DESC, rowid DESC LIMIT :kept)`,

@@ -27,15 +27,23 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
     const created = Date.now();
     durable(() => {
       connection
-        .prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, ?, 0, ?, ?, ?)')
-        .run(
-          ...([id, hash, account, name, created, expires] as const),
-          tools ? tools.join(',') : null,
-          JSON.stringify(limits),
+        .prepare(
+          `INSERT INTO keys (id, hash, account, name, created, expires, disabled, tools, limits, kind)
+           VALUES (:id, :hash, :account, :name, :created, :expires, 0, :tools, :limits, :kind)`,
+        )
+        .run({
+          id,
+          hash,
+          account,
+          name,
+          created,
+          expires,
+          tools: tools ? tools.join(',') : null,
+          limits: JSON.stringify(limits),
           kind,
-        );
+        });
       connection
-        .prepare('INSERT OR IGNORE INTO accounts VALUES (?, NULL, ?, NULL, 0, 0)')
+        .prepare('INSERT OR IGNORE INTO accounts (id, created, disabled, signedOut) VALUES (?, ?, 0, 0)')
         .run(account, created);
     });
     return read(id);

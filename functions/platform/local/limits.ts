@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 /** Counts in SQLite, with one transaction per call. */
 export function createSqliteLimiter({ connection, transaction }: Database): Limiter {
   const count = connection.prepare(
-    `INSERT INTO counters VALUES (:account, :name, :period, 1, :ends)
+    `INSERT INTO counters (account, name, period, used, ends) VALUES (:account, :name, :period, 1, :ends)
      ON CONFLICT DO UPDATE SET used = iif(period = excluded.period, used + 1, 1), period = excluded.period, ends = excluded.ends
      WHERE period <> excluded.period OR used < :limit RETURNING used`,
   );
@@ -16,7 +16,7 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
   );
   const expire = connection.prepare('DELETE FROM leases WHERE account = ? AND expires <= ?');
   const leases = connection.prepare('SELECT count(*) AS count FROM leases WHERE account = ?');
-  const lease = connection.prepare('INSERT INTO leases VALUES (?, ?, ?)');
+  const lease = connection.prepare('INSERT INTO leases (account, id, expires) VALUES (?, ?, ?)');
   const endLease = connection.prepare('DELETE FROM leases WHERE account = ? AND id = ?');
 
   const usedBy = (account: string, now: number, shortWindow?: number) => {

@@ -4,8 +4,10 @@ import type { Database } from './database.ts';
 /** Keeps records in SQLite. Adding one deletes all expired ones. */
 export function createSqliteRecords({ connection, durable }: Database): Records {
   const clean = connection.prepare('DELETE FROM records WHERE expires <= ?');
-  const insert = connection.prepare('INSERT OR IGNORE INTO records VALUES (?, ?, ?)');
-  const replace = connection.prepare('INSERT OR REPLACE INTO records VALUES (?, ?, NULL)');
+  const insert = connection.prepare(
+    'INSERT OR IGNORE INTO records (name, content, expires) VALUES (?, ?, ?)',
+  );
+  const replace = connection.prepare('INSERT OR REPLACE INTO records (name, content) VALUES (?, ?)');
   const read = connection.prepare(
     'SELECT content FROM records WHERE name = ? AND (expires IS NULL OR expires > ?)',
   );

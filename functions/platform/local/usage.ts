@@ -15,7 +15,9 @@ import type { Database } from './database.ts';
 /** Records usage in SQLite. */
 export function createSqliteUsage({ connection, transaction }: Database): Usage {
   const read = connection.prepare('SELECT facts FROM usage WHERE account = ? AND day = ? AND tool = ?');
-  const write = connection.prepare('INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?)');
+  const write = connection.prepare(
+    'INSERT OR REPLACE INTO usage (account, day, tool, facts) VALUES (?, ?, ?, ?)',
+  );
 
   /** Reads a month day by day, because all accounts together can have many rows. */
   async function* rowsOf(month: string, account?: string): AsyncGenerator<UsageRow[]> {
