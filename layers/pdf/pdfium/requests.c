@@ -25,15 +25,15 @@ void open_request(yyjson_val *arguments)
     finish_answer(answer);
 }
 
-// One request: its frames, and lists of those that were not drawn.
+// One request: its frames, and lists of the pages that were not drawn. A doubtful page needs a substitute.
 struct job {
     struct frame *frames;
     int count;
     struct drawing drawing;
     struct encoding encoding;
     bool trims;
-    int *failed, *empty;
-    int failures, empties;
+    int *failed, *doubtful;
+    int failures, doubtfuls;
 };
 
 static bool read_frame(yyjson_val *value, struct frame *frame)
@@ -68,8 +68,8 @@ static bool read_frames(yyjson_val *list, struct job *job)
     job->frames = calloc(count, sizeof *job->frames);
     // Each frame is in at most one of the lists.
     job->failed = calloc(count, sizeof *job->failed);
-    job->empty = calloc(count, sizeof *job->empty);
-    if (!job->frames || !job->failed || !job->empty)
+    job->doubtful = calloc(count, sizeof *job->doubtful);
+    if (!job->frames || !job->failed || !job->doubtful)
         fail_out_of_memory();
     size_t index, end;
     yyjson_val *value;
@@ -85,7 +85,7 @@ static void note(struct job *job, const struct frame *frame, enum drawn drawn)
     if (drawn == FAILED)
         job->failed[job->failures++] = frame->page;
     if (drawn == NEEDS_SUBSTITUTE)
-        job->empty[job->empties++] = frame->page;
+        job->doubtful[job->doubtfuls++] = frame->page;
 }
 
 static struct canvas new_canvas(const struct job *job, int width, int height)
@@ -145,7 +145,7 @@ static bool draw_files(struct job *job, bool one_file)
         const enum drawn drawn = draw_page(frame, &job->drawing, &canvas, 0);
         note(job, frame, drawn);
         // A file that lacks a page would have to be written again.
-        if (drawn == DRAWN && (!one_file || job->failures + job->empties == 0)) {
+        if (drawn == DRAWN && (!one_file || job->failures + job->doubtfuls == 0)) {
             int width = frame->width, height = frame->height;
             if (job->trims)
                 trim(&canvas, 0, height, width, 0, &width, &height);
@@ -197,7 +197,7 @@ static bool draw_stack(struct job *job)
         send_heartbeat(index + 1);
     }
     bool written = true;
-    if (job->failures + job->empties == 0) {
+    if (job->failures + job->doubtfuls == 0) {
         shrink(&canvas, widest, target);
         finish(job, &canvas);
         char name[64];
@@ -240,10 +240,10 @@ void draw_request(yyjson_val *arguments)
             fputs("{", answer);
             put_list(answer, "failed", job.failed, job.failures);
             fputs(",", answer);
-            put_list(answer, "empty", job.empty, job.empties);
+            put_list(answer, "doubtful", job.doubtful, job.doubtfuls);
             fputs("}", answer);
             finish_answer(answer);
         }
     }
-    free(job.frames), free(job.failed), free(job.empty);
+    free(job.frames), free(job.failed), free(job.doubtful);
 }

@@ -78,10 +78,10 @@ class FrameDrawer {
         'failed',
       );
     for (let rest = frames; rest.length > 0; ) {
-      const { failed, empty } = await this.#attempt(rest);
-      if (failed.length + empty.length === 0) break;
+      const { failed, doubtful } = await this.#attempt(rest);
+      if (failed.length + doubtful.length === 0) break;
       await this.#substitute(failed, frames, 'failed');
-      await this.#substitute(empty, frames, 'empty');
+      await this.#substitute(doubtful, frames, 'doubtful');
       if (!this.#options.oneFile) rest = rest.filter(({ number }) => !this.#finished.has(number));
     }
     for (const number of this.#substitutes.keys())
@@ -117,7 +117,7 @@ class FrameDrawer {
         ? open.filter((frame) => frames.indexOf(frame) >= this.#done)
         : open.slice(0, 1);
       if (!isCrash(thrown) || culprits.length === 0) throw thrown;
-      return { failed: culprits.map(({ number }) => number), empty: [] };
+      return { failed: culprits.map(({ number }) => number), doubtful: [] };
     }
   }
 
@@ -144,7 +144,7 @@ class FrameDrawer {
   async #substitute(
     pages: readonly number[],
     frames: readonly PageFrame[],
-    state: 'failed' | 'empty',
+    state: 'failed' | 'doubtful',
   ): Promise<void> {
     const { fallback } = this.#engines;
     const { drawing, maxPixels } = this.#options;

@@ -34,13 +34,11 @@ export interface Opened {
   readonly sizes: readonly Size[];
 }
 
-/**
- * Pages that were not drawn because PDFium failed, drew nothing although the page has content, or would draw a
- * picture wrong.
- */
+/** Pages that were not drawn. */
 export interface DrawFailures {
   readonly failed: readonly number[];
-  readonly empty: readonly number[];
+  /** PDFium drew nothing although the page has content, or would draw a picture wrong. */
+  readonly doubtful: readonly number[];
 }
 
 /** Replaces a page that PDFium failed on: by another engine's pixels, or by whatever PDFium draws, even nothing. */
