@@ -5,8 +5,8 @@
 // See layers/build/protocol/message.h for the protocol. The service starts a new process for each request.
 //
 // run   "words": those of the command line, the first of which is the program
-//       → {"severity":number,"reason":text,"corrupt":flag}: the most severe exception, numbered as in MagickCore/exception.h, or 0,
-//         and whether an image was damaged
+//       → {"severity":number,"reason":text,"corrupt":flag}: the most severe exception, numbered as in
+//         MagickCore/exception.h, or 0, and whether an image was damaged
 #include <MagickWand/MagickWand.h>
 #include <stdbool.h>
 #include <stdio.h>

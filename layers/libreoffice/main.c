@@ -4,10 +4,11 @@
 //
 // See layers/build/protocol/message.h for the protocol.
 //
-// convert   "source", "target": file URLs below /proc/self/cwd; "load": options; "filter", "save": the extension of the target and
-//           options; optional are "password", "macro", "layoutSeconds", "maxPages" and "maxSeconds". The macro, which belongs to the
-//           service's profile, runs between loading and saving; with an empty filter, it saves the document itself. The layout may
-//           take "layoutSeconds" of processor time, and the search for the pages of a sheet of more than "maxPages" "maxSeconds".
+// convert   "source", "target": file URLs below /proc/self/cwd; "load": options; "filter", "save": the extension of the
+//           target and options; optional are "password", "macro", "layoutSeconds", "maxPages" and "maxSeconds".
+//           The macro, which belongs to the service's profile, runs between loading and saving; with an empty filter,
+//           it saves the document itself. The layout may take "layoutSeconds" of processor time, and the search for
+//           the pages of a sheet of more than "maxPages" "maxSeconds".
 //           → {"sheets":number,"shown":[part,...]}
 
 // The headers of LibreOfficeKit use bool without including this.

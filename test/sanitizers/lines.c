@@ -50,7 +50,8 @@ static void handle(const struct request *request)
 
 static size_t mutate(char *line, size_t length)
 {
-    static const char *const pieces[] = { "{", "}", "[", "]", "\"", ":", ",", "\\u0000", "\\ud800", "1e999", "-", "null", "9223372036854775808" };
+    static const char *const pieces[] = { "{", "}", "[", "]", "\"", ":", ",", "\\u0000", "\\ud800", "1e999", "-", "null",
+                                          "9223372036854775808" };
     for (uint32_t change = below(6); change > 0 && length > 0; change--) {
         const size_t at = below((uint32_t)length);
         const char *piece = pieces[below(sizeof pieces / sizeof *pieces)];

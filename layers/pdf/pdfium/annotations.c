@@ -34,7 +34,8 @@ static int put_color(char *out, FPDF_ANNOTATION annotation, int type, const char
     FPDFAnnot_GetColor(annotation, type, &red, &green, &blue, &alpha);
     // An appearance created this way has no graphics state for opacity, so colors are blended with white.
     const double ink = alpha / 255.0, paper = 1 - ink;
-    return sprintf(out, "%.3f %.3f %.3f %s ", paper + ink * red / 255, paper + ink * green / 255, paper + ink * blue / 255, operator);
+    return sprintf(out, "%.3f %.3f %.3f %s ", paper + ink * red / 255, paper + ink * green / 255,
+                   paper + ink * blue / 255, operator);
 }
 
 static void extend(FS_RECTF *box, const FS_POINTF *corners, unsigned long count)
@@ -93,7 +94,8 @@ static float border_of(FPDF_ANNOTATION annotation)
 
 static bool read_rectangle(FPDF_ANNOTATION annotation, FS_RECTF *box)
 {
-    return FPDFAnnot_GetRect(annotation, box) && is_near(box->left) && is_near(box->right) && is_near(box->bottom) && is_near(box->top);
+    return FPDFAnnot_GetRect(annotation, box) && is_near(box->left) && is_near(box->right) && is_near(box->bottom)
+           && is_near(box->top);
 }
 
 static void frame_link(FPDF_ANNOTATION annotation)

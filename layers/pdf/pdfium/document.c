@@ -196,7 +196,8 @@ bool recover_contents(int page)
     recoveries -= 1;
     hide_xref(bytes, byte_count);
     const FPDF_DOCUMENT other = FPDF_LoadMemDocument64(bytes, byte_count, password);
-    const FPDF_PAGE found = other && FPDF_GetPageCount(other) == FPDF_GetPageCount(document) ? FPDF_LoadPage(other, page - 1) : NULL;
+    const bool has_all_pages = other && FPDF_GetPageCount(other) == FPDF_GetPageCount(document);
+    const FPDF_PAGE found = has_all_pages ? FPDF_LoadPage(other, page - 1) : NULL;
     const int objects = loaded && loaded_page == page ? FPDFPage_CountObjects(loaded) : 0;
     const bool is_better = found && FPDFPage_CountObjects(found) > objects;
     if (found)

@@ -79,16 +79,17 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
         return FAILED;
     const int flags = flags_of(drawing);
     const int x = -frame->left, y = -frame->top;
-    const int state = FPDF_RenderPageBitmap_Start(bitmap, page, x, y, frame->page_width, frame->page_height, drawing->turns, flags, &pause);
+    const int width = frame->page_width, height = frame->page_height, turns = drawing->turns;
+    const int state = FPDF_RenderPageBitmap_Start(bitmap, page, x, y, width, height, turns, flags, &pause);
     FPDF_RenderPage_Close(page);
     if (document_form() && drawing->annotations)
-        FPDF_FFLDraw(document_form(), bitmap, page, x, y, frame->page_width, frame->page_height, drawing->turns, flags);
+        FPDF_FFLDraw(document_form(), bitmap, page, x, y, width, height, turns, flags);
     FPDFBitmap_Destroy(bitmap);
     if (memory_exhausted())
         fail_out_of_memory();
     if (state != FPDF_RENDER_DONE)
         return FAILED;
-    const bool whole = frame->width == frame->page_width && frame->height == frame->page_height;
+    const bool whole = frame->width == width && frame->height == height;
     if (document_is_cut_off() && FPDFPage_CountObjects(page) == 0)
         return FAILED;
     if (!whole || frame->substitute == MAY_BE_EMPTY || !is_blank(canvas, first, frame->height))

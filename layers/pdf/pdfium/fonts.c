@@ -33,7 +33,8 @@ static const struct family MONO_FAMILY = STYLES("LiberationMono", "-Regular");
 static const struct family CARLITO = STYLES("Carlito", "-Regular");
 static const struct family CALADEA = STYLES("Caladea", "-Regular");
 static const struct family DEJAVU = { { "DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSans.ttf", "DejaVuSans-Bold.ttf" } };
-static const struct family DEJAVU_SERIF = { { "DejaVuSerif.ttf", "DejaVuSerif-Bold.ttf", "DejaVuSerif.ttf", "DejaVuSerif-Bold.ttf" } };
+static const struct family DEJAVU_SERIF = { { "DejaVuSerif.ttf", "DejaVuSerif-Bold.ttf", "DejaVuSerif.ttf",
+                                              "DejaVuSerif-Bold.ttf" } };
 static const struct family DEJAVU_MONO = { { "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSansMono-Oblique.ttf",
                                              "DejaVuSansMono-BoldOblique.ttf" } };
 static const struct family CHINESE = ONE("wqy-microhei.ttc");
@@ -48,24 +49,25 @@ static const struct {
     const struct family *family;
 } FAMILIES[] = {
     { "ArialNarrow", &NARROW }, { "HelveticaNarrow", &NARROW }, { "LiberationSansNarrow", &NARROW },
-    { "Calibri", &CARLITO }, { "CalibriLight", &CARLITO }, { "Carlito", &CARLITO }, { "Candara", &CARLITO }, { "Corbel", &CARLITO },
-    { "Aptos", &CARLITO },
+    { "Calibri", &CARLITO }, { "CalibriLight", &CARLITO }, { "Carlito", &CARLITO }, { "Candara", &CARLITO },
+    { "Corbel", &CARLITO }, { "Aptos", &CARLITO },
     { "CambriaMath", &CALADEA }, { "Cambria", &CALADEA }, { "Caladea", &CALADEA }, { "Constantia", &CALADEA },
-    { "Verdana", &DEJAVU }, { "Tahoma", &DEJAVU }, { "LucidaSans", &DEJAVU }, { "LucidaGrande", &DEJAVU }, { "LucidaSansUnicode", &DEJAVU },
-    { "Geneva", &DEJAVU }, { "BitstreamVeraSans", &DEJAVU },
+    { "Verdana", &DEJAVU }, { "Tahoma", &DEJAVU }, { "LucidaSans", &DEJAVU }, { "LucidaGrande", &DEJAVU },
+    { "LucidaSansUnicode", &DEJAVU }, { "Geneva", &DEJAVU }, { "BitstreamVeraSans", &DEJAVU },
     { "Consolas", &DEJAVU_MONO }, { "Menlo", &DEJAVU_MONO }, { "Monaco", &DEJAVU_MONO }, { "DejaVuSansMono", &DEJAVU_MONO },
     { "DejaVuSans", &DEJAVU }, { "DejaVuSerif", &DEJAVU_SERIF },
     { "Courier", &MONO_FAMILY }, { "CourierNew", &MONO_FAMILY }, { "LucidaConsole", &MONO_FAMILY },
     { "LucidaSansTypewriter", &MONO_FAMILY }, { "LiberationMono", &MONO_FAMILY }, { "AndaleMono", &MONO_FAMILY },
     { "LetterGothic", &MONO_FAMILY }, { "NimbusMono", &MONO_FAMILY },
     { "Times", &SERIF }, { "TimesNewRoman", &SERIF }, { "Georgia", &SERIF }, { "Garamond", &SERIF }, { "Palatino", &SERIF },
-    { "PalatinoLinotype", &SERIF }, { "BookAntiqua", &SERIF }, { "Bookman", &SERIF }, { "BookmanOldStyle", &SERIF }, { "Century", &SERIF },
-    { "CenturySchoolbook", &SERIF }, { "NewCenturySchlbk", &SERIF }, { "LiberationSerif", &SERIF }, { "NimbusRoman", &SERIF },
-    { "Baskerville", &SERIF }, { "Minion", &SERIF }, { "MinionPro", &SERIF },
+    { "PalatinoLinotype", &SERIF }, { "BookAntiqua", &SERIF }, { "Bookman", &SERIF }, { "BookmanOldStyle", &SERIF },
+    { "Century", &SERIF }, { "CenturySchoolbook", &SERIF }, { "NewCenturySchlbk", &SERIF }, { "LiberationSerif", &SERIF },
+    { "NimbusRoman", &SERIF }, { "Baskerville", &SERIF }, { "Minion", &SERIF }, { "MinionPro", &SERIF },
     { "Arial", &SANS }, { "ArialMT", &SANS }, { "ArialUnicodeMS", &SANS }, { "ArialBlack", &SANS }, { "Helvetica", &SANS },
-    { "HelveticaNeue", &SANS }, { "LiberationSans", &SANS }, { "SegoeUI", &SANS }, { "TrebuchetMS", &SANS }, { "Trebuchet", &SANS },
-    { "MicrosoftSansSerif", &SANS }, { "NimbusSans", &SANS }, { "MyriadPro", &SANS }, { "Myriad", &SANS }, { "Univers", &SANS },
-    { "Frutiger", &SANS }, { "Futura", &SANS }, { "CenturyGothic", &SANS }, { "GillSans", &SANS }, { "FranklinGothic", &SANS },
+    { "HelveticaNeue", &SANS }, { "LiberationSans", &SANS }, { "SegoeUI", &SANS }, { "TrebuchetMS", &SANS },
+    { "Trebuchet", &SANS }, { "MicrosoftSansSerif", &SANS }, { "NimbusSans", &SANS }, { "MyriadPro", &SANS },
+    { "Myriad", &SANS }, { "Univers", &SANS }, { "Frutiger", &SANS }, { "Futura", &SANS },
+    { "CenturyGothic", &SANS }, { "GillSans", &SANS }, { "FranklinGothic", &SANS },
 };
 #define FAMILY_COUNT (sizeof FAMILIES / sizeof *FAMILIES)
 

@@ -182,8 +182,8 @@ char *free_text_appearance(FPDF_ANNOTATION annotation, const FS_RECTF *box, floa
     if (stream) {
         char *out = stream;
         if (border > 0)
-            out += sprintf(out, "%s %.3f w %.3f %.3f %.3f %.3f re S ", style.stroke, border, box->left + border / 2, box->bottom + border / 2,
-                           box->right - box->left - border, box->top - box->bottom - border);
+            out += sprintf(out, "%s %.3f w %.3f %.3f %.3f %.3f re S ", style.stroke, border, box->left + border / 2,
+                           box->bottom + border / 2, box->right - box->left - border, box->top - box->bottom - border);
         out += sprintf(out, "BT %s /Helv %.2f Tf ", style.fill, style.size);
         out = put_text(out, text, &style, box, font);
         sprintf(out, "ET");

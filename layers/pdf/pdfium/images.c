@@ -79,7 +79,10 @@ static bool misreads_jbig2(const unsigned char *bytes, size_t size)
             const uint32_t height = read32(data + 4), top = read32(data + 12);
             if ((data[16] & 7) == REPLACE && top < painted)
                 return true;
-            if (((kind & ~3) == HALFTONE && data[17] & SKIPS) || ((kind & ~3) == GENERIC && (data[17] & FAX || region_has_no_data(data, length))))
+            const int family = kind & ~3;
+            if (family == HALFTONE && data[17] & SKIPS)
+                return true;
+            if (family == GENERIC && (data[17] & FAX || region_has_no_data(data, length)))
                 return true;
             // Other regions are only referenced by later ones.
             const bool immediate = kind & 2;
@@ -103,7 +106,8 @@ static bool misreads_jpx(const unsigned char *bytes, size_t size)
 static bool is_misread(FPDF_PAGEOBJECT image)
 {
     char filter[16] = "";
-    if (FPDFImageObj_GetImageFilterCount(image) != 1 || FPDFImageObj_GetImageFilter(image, 0, filter, sizeof filter) > sizeof filter)
+    if (FPDFImageObj_GetImageFilterCount(image) != 1
+        || FPDFImageObj_GetImageFilter(image, 0, filter, sizeof filter) > sizeof filter)
         return false;
     const bool is_jbig2 = !strcmp(filter, "JBIG2Decode");
     if (!is_jbig2 && strcmp(filter, "JPXDecode"))

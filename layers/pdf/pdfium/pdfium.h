@@ -43,7 +43,8 @@ typedef struct pause {
     int (*NeedToPauseNow)(struct pause *);
     void *user;
 } IFSDK_PAUSE;
-int FPDF_RenderPageBitmap_Start(FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags, IFSDK_PAUSE *);
+int FPDF_RenderPageBitmap_Start(FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags,
+                                IFSDK_PAUSE *);
 void FPDF_RenderPage_Close(FPDF_PAGE);
 
 // From fpdf_edit.h and fpdf_transformpage.h
@@ -55,9 +56,11 @@ int FPDFFormObj_CountObjects(FPDF_PAGEOBJECT);
 FPDF_PAGEOBJECT FPDFFormObj_GetObject(FPDF_PAGEOBJECT, unsigned long index);
 int FPDFPageObj_CountMarks(FPDF_PAGEOBJECT);
 FPDF_PAGEOBJECTMARK FPDFPageObj_GetMark(FPDF_PAGEOBJECT, unsigned long index);
-int FPDFPageObjMark_GetParamBlobValue(FPDF_PAGEOBJECTMARK, const char *key, void *bytes, unsigned long size, unsigned long *needed);
+int FPDFPageObjMark_GetParamBlobValue(FPDF_PAGEOBJECTMARK, const char *key, void *bytes, unsigned long size,
+                                      unsigned long *needed);
 int FPDFPageObjMark_RemoveParam(FPDF_PAGEOBJECT, FPDF_PAGEOBJECTMARK, const char *key);
-int FPDFPageObjMark_SetBlobParam(FPDF_DOCUMENT, FPDF_PAGEOBJECT, FPDF_PAGEOBJECTMARK, const char *key, void *bytes, unsigned long size);
+int FPDFPageObjMark_SetBlobParam(FPDF_DOCUMENT, FPDF_PAGEOBJECT, FPDF_PAGEOBJECTMARK, const char *key, void *bytes,
+                                 unsigned long size);
 FPDF_FONT FPDFText_LoadStandardFont(FPDF_DOCUMENT, const char *name);
 int FPDFFont_GetGlyphWidth(FPDF_FONT, unsigned character, float size, float *width);
 void FPDFFont_Close(FPDF_FONT);
@@ -85,7 +88,15 @@ void FORM_OnBeforeClosePage(FPDF_PAGE, FPDF_FORMHANDLE);
 void FPDF_FFLDraw(FPDF_FORMHANDLE, FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags);
 
 // From fpdf_annot.h
-enum { FPDF_ANNOT_LINK = 2, FPDF_ANNOT_FREETEXT = 3, FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8, FPDF_ANNOT_INK = 15, FPDF_ANNOT_WIDGET = 20 };
+enum {
+    FPDF_ANNOT_LINK = 2,
+    FPDF_ANNOT_FREETEXT = 3,
+    FPDF_ANNOT_LINE = 4,
+    FPDF_ANNOT_POLYGON = 7,
+    FPDF_ANNOT_POLYLINE = 8,
+    FPDF_ANNOT_INK = 15,
+    FPDF_ANNOT_WIDGET = 20
+};
 enum { FPDF_ANNOT_FLAG_HIDDEN = 0x02, FPDF_ANNOT_FLAG_NOVIEW = 0x20 };
 enum { FPDFANNOT_COLORTYPE_Color, FPDFANNOT_COLORTYPE_InteriorColor };
 int FPDFPage_GetAnnotCount(FPDF_PAGE);

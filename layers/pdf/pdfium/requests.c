@@ -153,8 +153,9 @@ static bool draw_files(struct job *job, bool one_file)
             finish(job, &canvas);
             job->encoding.x_density = frame->x_density, job->encoding.y_density = frame->y_density;
             name_file(job, one_file ? 0 : frame->page, name, sizeof name);
-            const bool written = job->encoding.format == TIFF_FILE ? append_tiff(&canvas, name, &job->encoding, !one_file || first)
-                                                                   : write_image(&canvas, name, &job->encoding);
+            const bool written = job->encoding.format == TIFF_FILE
+                                     ? append_tiff(&canvas, name, &job->encoding, !one_file || first)
+                                     : write_image(&canvas, name, &job->encoding);
             if (!written) {
                 free_canvas(&canvas);
                 return fail_to_write();
@@ -218,8 +219,8 @@ static void put_list(FILE *out, const char *name, const int *pages, int count)
     fputs("]", out);
 }
 
-// Arguments: "frames" as in `read_frame`; "oneFile": all pages in one file; "format" jpg, png, tiff or raw, which is also the
-// extension of files; "color" rgb, gray or mono; "transparent", "annotations", "trim", "turns", "quality".
+// Arguments: "frames" as in `read_frame`; "oneFile": all pages in one file; "format" jpg, png, tiff or raw, which is also
+// the extension of files; "color" rgb, gray or mono; "transparent", "annotations", "trim", "turns", "quality".
 void draw_request(yyjson_val *arguments)
 {
     static const char *const colors[] = { [COLOR_RGB] = "rgb", [COLOR_GRAY] = "gray", [COLOR_MONO] = "mono", NULL };
@@ -230,10 +231,19 @@ void draw_request(yyjson_val *arguments)
         send_code("INTERNAL");
     } else {
         job.trims = flag_member(arguments, "trim");
-        job.drawing = (struct drawing) { (enum color)color, flag_member(arguments, "transparent"), integer_member(arguments, "turns", 0),
-                                         flag_member(arguments, "annotations") };
-        job.encoding = (struct encoding) { (enum format)format, integer_member(arguments, "quality", 90), job.frames->x_density,
-                                           job.frames->y_density, (enum color)color };
+        job.drawing = (struct drawing) {
+            .color = (enum color)color,
+            .transparent = flag_member(arguments, "transparent"),
+            .turns = integer_member(arguments, "turns", 0),
+            .annotations = flag_member(arguments, "annotations"),
+        };
+        job.encoding = (struct encoding) {
+            .format = (enum format)format,
+            .quality = integer_member(arguments, "quality", 90),
+            .x_density = job.frames->x_density,
+            .y_density = job.frames->y_density,
+            .color = (enum color)color,
+        };
         const bool one_file = flag_member(arguments, "oneFile");
         if (one_file && job.encoding.format != TIFF_FILE ? draw_stack(&job) : draw_files(&job, one_file)) {
             FILE *answer = begin_answer("result");

@@ -97,14 +97,27 @@ static void write_utf16(FILE *file, const unsigned char *bytes, size_t length, b
     }
 }
 
+// Returns the number of bytes of a character in UTF-8 from its first byte, or 0 if no character starts with that byte.
+static size_t utf8_length(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first < 0xc2 || first >= 0xf5)
+        return 0;
+    if (first < 0xe0)
+        return 2;
+    return first < 0xf0 ? 3 : 4;
+}
+
 // Returns the character that starts at `*at`, and moves past it. Bytes that are not UTF-8 are replaced one at a time.
 static unsigned next_utf8(const unsigned char *bytes, size_t length, size_t *at)
 {
     static const unsigned least[] = { 0, 0x80, 0x800, 0x10000 };
     const unsigned char first = bytes[(*at)++];
-    const size_t more = first < 0x80 ? 0 : first >= 0xc2 && first < 0xe0 ? 1 : first >= 0xe0 && first < 0xf0 ? 2 : first >= 0xf0 && first < 0xf5 ? 3 : 4;
-    if (more > 3 || more > length - *at)
+    const size_t count = utf8_length(first);
+    if (count == 0 || count - 1 > length - *at)
         return REPLACEMENT;
+    const size_t more = count - 1;
     unsigned code = more == 0 ? first : first & (0x3f >> more);
     for (size_t index = 0; index < more; index++) {
         if ((bytes[*at + index] & 0xc0) != 0x80)
@@ -131,9 +144,11 @@ static void write_replacement(FILE *file, const unsigned char *bytes, size_t len
     // Where PDFDocEncoding differs from Latin-1.
     enum { FIRST_ACCENT = 0x18, FIRST = 0x80 };
     static const unsigned short accents[] = { 0x02d8, 0x02c7, 0x02c6, 0x02d9, 0x02dd, 0x02db, 0x02da, 0x02dc };
-    static const unsigned short others[] = { 0x2022, 0x2020, 0x2021, 0x2026, 0x2014, 0x2013, 0x0192, 0x2044, 0x2039, 0x203a, 0x2212,
-                                             0x2030, 0x201e, 0x201c, 0x201d, 0x2018, 0x2019, 0x201a, 0x2122, 0xfb01, 0xfb02, 0x0141,
-                                             0x0152, 0x0160, 0x0178, 0x017d, 0x0131, 0x0142, 0x0153, 0x0161, 0x017e, REPLACEMENT, 0x20ac };
+    static const unsigned short others[] = {
+        0x2022, 0x2020, 0x2021, 0x2026, 0x2014, 0x2013, 0x0192, 0x2044, 0x2039, 0x203a, 0x2212,
+        0x2030, 0x201e, 0x201c, 0x201d, 0x2018, 0x2019, 0x201a, 0x2122, 0xfb01, 0xfb02, 0x0141,
+        0x0152, 0x0160, 0x0178, 0x017d, 0x0131, 0x0142, 0x0153, 0x0161, 0x017e, REPLACEMENT, 0x20ac,
+    };
     if (length >= 2 && (utf16_at(bytes, false) == 0xfeff || utf16_at(bytes, true) == 0xfeff)) {
         write_utf16(file, bytes + 2, length - 2, bytes[0] == 0xff);
     } else if (length >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {

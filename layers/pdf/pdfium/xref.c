@@ -86,7 +86,8 @@ enum xref_state check_xref(const char *bytes, size_t size)
     const char *end = bytes + size, *last = NULL;
     // Offsets are relative to the header.
     const char *start = memmem(bytes, size, "%PDF-", 5);
-    for (const char *at = end - (size < TAIL ? size : TAIL); start && (at = memmem(at, (size_t)(end - at), "startxref", 9)); at += 9)
+    const char *tail = end - (size < TAIL ? size : TAIL);
+    for (const char *at = tail; start && (at = memmem(at, (size_t)(end - at), "startxref", 9)); at += 9)
         last = at + 9;
     long long offset = last ? read_number(&last, end) : -1, checked = 0;
     enum xref_state all = SOUND;
@@ -155,9 +156,10 @@ size_t write_trailer(const char *bytes, size_t size, char trailer[TRAILER_SIZE])
 {
     const char *end = bytes + size, *catalog = NULL;
     int catalogs = 0;
-    for (const char *at = bytes; catalogs < MAX_CATALOGS && (at = memmem(at, (size_t)(end - at), "/Catalog", 8)); at += 8, catalogs++) {
+    for (const char *at = bytes; catalogs < MAX_CATALOGS && (at = memmem(at, (size_t)(end - at), "/Catalog", 8)); at += 8) {
         const char *object = object_around(bytes, at);
         catalog = object ? object : catalog;
+        catalogs++;
     }
     if (!catalog)
         return 0;

@@ -3,7 +3,8 @@
 //   qpdf <private directory> <readable directory>...
 //
 // edit   "source", "password", "job", "information" → {"pageCount":number}: `job` is qpdf's own job JSON (see
-//        `qpdf --job-json-help`), and `information` has entries of the document information dictionary; all but the job are optional
+//        `qpdf --job-json-help`), and `information` has entries of the document information dictionary; all but the job
+//        are optional
 #include <malloc.h>
 #include <qpdf/qpdfjob-c.h>
 #include <stdio.h>

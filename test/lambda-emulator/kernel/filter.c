@@ -3,8 +3,9 @@
 //   filter <program> <argument>...
 //
 // Users of Lambda reported what it denies: prctl and nested seccomp (openai/codex#38779, #4725), ptrace, chroot, mount
-// and namespaces (hashicorp/terraform-exec#172, chromedp/chromedp#720), subreapers (krallin/tini#227), fallocate. The kernel there
-// (5.10) has no Landlock. It exits with 3 where it cannot set the filter and with 4 where it cannot start the program.
+// and namespaces (hashicorp/terraform-exec#172, chromedp/chromedp#720), subreapers (krallin/tini#227), fallocate. The
+// kernel there (5.10) has no Landlock. It exits with 3 where it cannot set the filter and with 4 where it cannot start
+// the program.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/audit.h>

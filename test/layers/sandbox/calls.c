@@ -33,7 +33,8 @@ static const struct { const char *name; long number; } others[] = {
     OTHER(mount_setattr), OTHER(move_mount), OTHER(move_pages), OTHER(mq_unlink), OTHER(msgctl), OTHER(msgrcv),
     OTHER(msgsnd), OTHER(open_tree), OTHER(pivot_root), OTHER(process_madvise), OTHER(process_mrelease),
     OTHER(quotactl), OTHER(cachestat), OTHER(fsconfig), OTHER(fsmount), OTHER(io_setup), OTHER(listmount),
-    OTHER(lsm_set_self_attr), OTHER(open_tree_attr), OTHER(quotactl_fd), OTHER(statmount), OTHER(removexattrat), OTHER(semctl), OTHER(semop), OTHER(semtimedop), OTHER(setxattrat),
+    OTHER(lsm_set_self_attr), OTHER(open_tree_attr), OTHER(quotactl_fd), OTHER(statmount), OTHER(removexattrat),
+    OTHER(semctl), OTHER(semop), OTHER(semtimedop), OTHER(setxattrat),
     OTHER(shmat), OTHER(shmctl), OTHER(swapon), OTHER(syslog), OTHER(umount2),
 #ifdef SYS_chmod
     OTHER(futimesat), OTHER(lchown),
@@ -205,7 +206,8 @@ int main(int count, char **arguments)
     TRY("its program", syscall(SYS_execveat, files.rlim_max, "", own, 0, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
     // An absolute path overrides the descriptor.
     TRY("a program by its path", syscall(SYS_execveat, files.rlim_max, "/proc/self/exe", own, 0, AT_EMPTY_PATH));
-    TRY("a program by a link", syscall(SYS_execveat, files.rlim_max, "/proc/self/exe", own, 0, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+    TRY("a program by a link",
+        syscall(SYS_execveat, files.rlim_max, "/proc/self/exe", own, 0, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
     files.rlim_max += 1;
     TRY("more descriptors", setrlimit(RLIMIT_NOFILE, &files));
     return 0;
