@@ -1,0 +1,158 @@
+import sharp, { type ChannelStats, type Region } from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { createPdfEngine } from '../../../functions/engines/pdf/pdf-engine.ts';
+import { createEngine } from '../../../functions/pdftools/convert.ts';
+import { pdftools } from '../../../functions/pdftools/tool.ts';
+import { ANNOTATIONS, annotatedPdf, pdfOf } from '../../fixtures/pdf-text.ts';
+import { isBlank, pixel } from '../../helpers/pixels.ts';
+import { useEngine } from '../conversion.ts';
+import { BLUE, RED, sizeOf, WHITE } from './picture.ts';
+
+const { convertOne } = useEngine(pdftools, createEngine);
+
+describe('boxes and annotations', () => {
+  /** A page whose media box is inherited and larger than its crop box, with annotations that have no appearance. */
+  const inherited = pdfOf([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
+    '<</Type/Page/Parent 2 0 R/CropBox[0 0 200 120]/Annots[4 0 R 5 0 R 6 0 R]>>',
+    // The rectangle is inverted.
+    '<</Type/Annot/Subtype/Line/Rect[60 60 20 20]/L[20 20 60 60]/C[1 0 0]/Border[0 0 6]>>',
+    '<</Type/Annot/Subtype/Polygon/Rect[80 20 140 80]/Vertices[80 20 140 20 140 80 80 80]/C[0 0 1]/IC[0 0 1]>>',
+    '<</Type/Annot/Subtype/PolyLine/Rect[150 20 190 60]/Vertices[150 40 190 40 190 60]/C[1 0 0]/Border[0 0 4]>>',
+  ]);
+
+  it('show an inherited media box with -cropbox=0', async () => {
+    const whole = await convertOne(inherited, { format: 'png', options: '-r=72 -cropbox=0' });
+
+    expect(await sizeOf(whole)).toMatchObject({ width: 300, height: 200 });
+  });
+
+  it('draw lines, polygons and polylines that have no appearance', async () => {
+    const picture = await convertOne(inherited, { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 40, 80)).toEqual(RED);
+    expect(await pixel(picture, 110, 70)).toEqual(BLUE);
+    expect(await pixel(picture, 170, 80)).toEqual(RED);
+  });
+});
+
+describe('a link', () => {
+  const RECTANGLE = '/Rect[100 50 200 150]/C[1 0 0]';
+
+  it.each([
+    ['of the width that it states', '/Border[0 0 6]', 102],
+    ['of one point by default', '', 100],
+  ])('has a border %s', async (_, border, x) => {
+    const picture = await convertOne(linkPdf(`${RECTANGLE}${border}`), { format: 'png', options: '-r=72' });
+
+    const [red, green] = await pixel(picture, x, 100);
+    expect(red! - green!).toBeGreaterThan(100);
+    expect(await pixel(picture, 150, 100)).toEqual(WHITE);
+  });
+
+  it('has no border if its width is 0, or if annotations are hidden', async () => {
+    const none = linkPdf(`${RECTANGLE}/Border[0 0 0]`);
+    const wide = linkPdf(`${RECTANGLE}/Border[0 0 6]`);
+
+    const without = await convertOne(none, { format: 'png', options: '-r=72' });
+    const hidden = await convertOne(wide, { format: 'png', options: '-r=72 -hide-annotations' });
+
+    expect([await isBlank(without), await isBlank(hidden)]).toEqual([true, true]);
+  });
+
+  function linkPdf(entries: string): Buffer {
+    return annotatedPdf(`/Subtype/Link${entries}/A<</S/URI/URI(https://example.com)>>`);
+  }
+});
+
+describe('ink without an appearance', () => {
+  it('is drawn outside a rectangle that is too small', async () => {
+    const ink = annotatedPdf(
+      '/Subtype/Ink/Rect[90 90 110 110]/InkList[[20 100 280 100][100 20 100 180]]/C[1 0 0]/Border[0 0 6]',
+    );
+
+    const picture = await convertOne(ink, { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 100, 100)).toEqual(RED);
+    expect(await pixel(picture, 30, 100)).toEqual(RED);
+    expect(await pixel(picture, 100, 30)).toEqual(RED);
+  });
+});
+
+describe('a text annotation without an appearance', () => {
+  it('has its text, background, border and alignment', async () => {
+    const picture = await convertOne(
+      freeText('/Contents(IIIIIIII IIIIIIII)/DA(0 0 1 rg /Helv 60 Tf)/Q 2/C[1 0 0]/Border[0 0 6]'),
+      { format: 'png', options: '-r=72' },
+    );
+
+    // Two lines, because both words do not fit into one.
+    const left = await partOf(picture, { left: 40, top: 30, width: 100, height: 120 });
+    const lines = [30, 99].map((top) => partOf(picture, { left: 180, top, width: 80, height: 60 }));
+    expect(left.channels[2].max).toBe(0);
+    for (const { channels } of await Promise.all(lines)) expect(channels[2].mean).toBeGreaterThan(20);
+    expect(await pixel(picture, 23, 100)).toEqual(BLUE);
+    expect(await pixel(picture, 40, 100)).toEqual(RED);
+    expect(await pixel(picture, 10, 100)).toEqual(WHITE);
+  });
+
+  it.each([
+    ['that is hidden', '/Contents(III)/F 2'],
+    ['that Helvetica cannot write', '/Contents<FEFF6F225B57>'],
+    ['that is empty', '/Contents()'],
+  ])('draws nothing of a text %s', async (_, entries) => {
+    const picture = await convertOne(freeText(entries), { format: 'png', options: '-r=72' });
+
+    expect(await isBlank(picture)).toBe(true);
+  });
+
+  it.each([
+    ['a size of 1e30', '/Contents(III)/DA(/Helv 1e30 Tf)'],
+    ['a rectangle without width', '/Contents(III III)/Rect[100 50 100 150]'],
+    ['10,000 line breaks', `/Contents(${'\\n'.repeat(9999)})`],
+  ])('survives %s', async (_, entries) => {
+    const picture = await convertOne(freeText(entries), { format: 'png', options: '-r=72' });
+
+    expect(await sizeOf(picture)).toMatchObject({ width: 300, height: 200 });
+  });
+
+  async function partOf(picture: Buffer, part: Region) {
+    const { channels } = await sharp(await sharp(picture).extract(part).toBuffer()).stats();
+    return { channels: channels as [ChannelStats, ChannelStats, ChannelStats] };
+  }
+
+  it('is drawn beside annotations of all other kinds', async () => {
+    const picture = await convertOne(annotatedPdf(...ANNOTATIONS), { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 25, 15)).toEqual([255, 255, 0, 255]);
+    expect(await pixel(picture, 110, 170)).toEqual(BLUE);
+  });
+
+  function freeText(entries: string): Buffer {
+    return annotatedPdf(`/Subtype/FreeText/Rect[20 20 280 180]${entries}`);
+  }
+});
+
+describe('annotations of a hostile document', () => {
+  // The fallback would hide a crash.
+  const alone = useEngine(pdftools, createPdfEngine);
+  // As decimal fractions, because PDFium reads integers of this size as 0.
+  const far = `${'3'.padEnd(39, '0')}.0`;
+
+  it.each([
+    ['Polygon', 12],
+    ['Polygon', 2000],
+    ['PolyLine', 12],
+    ['PolyLine', 2000],
+  ])('with coordinates of 3e38 are left out: a %s of %i corners', async (kind, count) => {
+    const hostile = annotatedPdf(
+      `/Subtype/${kind}/Rect[80 20 140 80]/Vertices[${`-${far} -${far} `.repeat(count)}]/C[1 0 0]/IC[1 0 0]`,
+      '/Subtype/Polygon/Rect[80 20 140 80]/Vertices[80 20 140 20 140 80 80 80]/C[0 0 1]/IC[0 0 1]',
+    );
+
+    const picture = await alone.convertOne(hostile, { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 110, 150)).toEqual(BLUE);
+  });
+});
