@@ -91,12 +91,14 @@ int set_filter(const struct sock_filter *filter, size_t count);
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 6), FIELD(args[argument]),                        \
     BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0),           \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1), FAIL(EACCES), FIELD(nr)
-// Starts a filter. Allows only calls of this architecture, without the x32 numbers, which are other names for the
-// same calls.
+// Set in the numbers of the x32 interface, which are other names for the same calls.
+#define X32_CALL 0x40000000
+
+// Starts a filter. Allows only calls of this architecture, without x32.
 #define KNOWN_CALLS                                                                                       \
     FIELD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),                                 \
     BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS), FIELD(nr),                                       \
-    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), FAIL(EACCES)
+    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_CALL, 0, 1), FAIL(EACCES)
 
 // clone3 keeps its flags in memory, which a filter cannot read. The C library falls back to clone.
 #define NO_CLONE3 MISSING(clone3)

@@ -56,7 +56,8 @@ static int restrict_files(const struct browser_sandbox *sandbox)
 #define LATER_OPTIONS 25
 // Socket type without SOCK_CLOEXEC and SOCK_NONBLOCK.
 #define TYPE 0xf
-#define NAMESPACES (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | 0x02000000)
+#define NAMESPACES                                                                                        \
+    (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP)
 
 static int restrict_calls(const struct browser_sandbox *sandbox)
 {

@@ -14,9 +14,9 @@ struct size {
 // Opens the file that the arguments name, unless it is already open. Returns NULL, or the code of the error.
 const char *open_document(yyjson_val *arguments);
 
-FPDF_DOCUMENT opened_document(void);
+FPDF_DOCUMENT document_handle(void);
 
-int page_count(void);
+int document_page_count(void);
 
 // Returns the size of a page, from 1, in points as displayed, or 0 x 0 if it is unknown to PDFium or implausible.
 struct size page_size(int page);

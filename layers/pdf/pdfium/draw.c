@@ -40,7 +40,7 @@ static int flags_of(const struct drawing *drawing)
     return order | gray | no_smoothing | (drawing->annotations ? FPDF_ANNOT : 0);
 }
 
-static enum drawn read_raster(const struct frame *frame, struct canvas *canvas, int first)
+static enum outcome read_raster(const struct frame *frame, struct canvas *canvas, int first)
 {
     char name[32];
     snprintf(name, sizeof name, "raster-%d", frame->page);
@@ -50,33 +50,33 @@ static enum drawn read_raster(const struct frame *frame, struct canvas *canvas, 
         complete = fread(row_of(canvas, first + y), (size_t)frame->width * canvas->channels, 1, file) == 1;
     if (file)
         fclose(file);
-    return complete ? DRAWN : FAILED;
+    return complete ? OUTCOME_DRAWN : OUTCOME_FAILED;
 }
 
-enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)
+enum outcome draw_page(const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)
 {
     static IFSDK_PAUSE pause = { 1, on_pause, NULL };
     static const int formats[] = { 0, FPDFBitmap_Gray, 0, FPDFBitmap_BGR, FPDFBitmap_BGRA };
-    if (frame->substitute == RASTER)
+    if (frame->substitute == SUBSTITUTE_RASTER)
         return read_raster(frame, canvas, first);
     FPDF_PAGE page = page_size(frame->page).width > 0 ? load_page(frame->page) : NULL;
     if (!page)
-        return FAILED;
+        return OUTCOME_FAILED;
     report_progress();
     // Another engine will draw this page. If that fails, it is requested again as a page that may stay empty.
-    if (has_misread_image(page) && frame->substitute != MAY_BE_EMPTY)
-        return NEEDS_SUBSTITUTE;
+    if (has_misread_image(page) && frame->substitute != SUBSTITUTE_MAY_BE_EMPTY)
+        return OUTCOME_DOUBTFUL;
     if (drawing->annotations) {
         complete_annotations(page);
         // PDFium draws form fields only if the document has a form.
         if (!document_form() && has_fields(page) && !(page = load_flat_page(frame->page)))
-            return FAILED;
+            return OUTCOME_FAILED;
     }
 
     const FPDF_BITMAP bitmap = FPDFBitmap_CreateEx(frame->width, frame->height, formats[canvas->channels], row_of(canvas, first),
                                                    canvas->stride);
     if (!bitmap)
-        return FAILED;
+        return OUTCOME_FAILED;
     const int flags = flags_of(drawing);
     const int x = -frame->left, y = -frame->top;
     const int width = frame->page_width, height = frame->page_height, turns = drawing->turns;
@@ -88,13 +88,13 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
     if (memory_exhausted())
         fail_out_of_memory();
     if (state != FPDF_RENDER_DONE)
-        return FAILED;
+        return OUTCOME_FAILED;
     const bool whole = frame->width == width && frame->height == height;
     if (document_is_cut_off() && FPDFPage_CountObjects(page) == 0)
-        return FAILED;
-    if (!whole || frame->substitute == MAY_BE_EMPTY || !is_blank(canvas, first, frame->height))
-        return DRAWN;
+        return OUTCOME_FAILED;
+    if (!whole || frame->substitute == SUBSTITUTE_MAY_BE_EMPTY || !is_blank(canvas, first, frame->height))
+        return OUTCOME_DRAWN;
     if (FPDFPage_CountObjects(page) + FPDFPage_GetAnnotCount(page) == 0)
-        return DRAWN;
-    return recover_contents(frame->page) ? draw_page(frame, drawing, canvas, first) : NEEDS_SUBSTITUTE;
+        return OUTCOME_DRAWN;
+    return recover_contents(frame->page) ? draw_page(frame, drawing, canvas, first) : OUTCOME_DOUBTFUL;
 }

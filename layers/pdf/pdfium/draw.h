@@ -5,8 +5,9 @@
 
 #include "canvas.h"
 
-// RASTER: the pixels are in a file that another engine drew. MAY_BE_EMPTY: draw the page, even if it stays empty.
-enum substitute { NONE, RASTER, MAY_BE_EMPTY };
+// SUBSTITUTE_RASTER: the pixels are in a file that another engine drew. SUBSTITUTE_MAY_BE_EMPTY: draw the page, even if
+// it stays empty.
+enum substitute { SUBSTITUTE_NONE, SUBSTITUTE_RASTER, SUBSTITUTE_MAY_BE_EMPTY };
 
 // Upper bounds of a request, which no caller exceeds.
 #define MAX_FRAMES 10000
@@ -32,12 +33,12 @@ struct drawing {
     bool annotations;
 };
 
-// NEEDS_SUBSTITUTE: nothing was drawn although the page has content, or PDFium would draw an image wrong.
-enum drawn { DRAWN, FAILED, NEEDS_SUBSTITUTE };
+// OUTCOME_DOUBTFUL: nothing was drawn although the page has content, or PDFium would draw an image wrong.
+enum outcome { OUTCOME_DRAWN, OUTCOME_FAILED, OUTCOME_DOUBTFUL };
 
 // Draws a frame on the rows of a canvas from `first` on, which must be in the state in which `create_canvas` left
 // them.
-enum drawn draw_page(const struct frame *, const struct drawing *, struct canvas *, int first);
+enum outcome draw_page(const struct frame *, const struct drawing *, struct canvas *, int first);
 
 int channels_of(const struct drawing *);
 

@@ -13,7 +13,9 @@ static bool write_raw(const struct canvas *canvas, const char *path)
     return file && fclose(file) == 0 && written;
 }
 
-static const char *const EXTENSIONS[] = { [JPG] = "jpg", [PNG] = "png", [TIFF_FILE] = "tiff", [RAW] = "raw", NULL };
+static const char *const EXTENSIONS[] = {
+    [FORMAT_JPG] = "jpg", [FORMAT_PNG] = "png", [FORMAT_TIFF] = "tiff", [FORMAT_RAW] = "raw", NULL,
+};
 
 int format_of(const char *extension)
 {
@@ -28,13 +30,13 @@ const char *extension_of(enum format format)
 bool write_image(const struct canvas *canvas, const char *path, const struct encoding *encoding)
 {
     switch (encoding->format) {
-    case JPG:
+    case FORMAT_JPG:
         return write_jpeg(canvas, path, encoding);
-    case PNG:
+    case FORMAT_PNG:
         return write_png(canvas, path, encoding);
-    case RAW:
+    case FORMAT_RAW:
         return write_raw(canvas, path);
-    case TIFF_FILE:
+    case FORMAT_TIFF:
         break;
     }
     return false;

@@ -6,8 +6,8 @@
 
 #include "canvas.h"
 
-// RAW pixels are encoded by another program.
-enum format { JPG, PNG, TIFF_FILE, RAW };
+// FORMAT_RAW: the pixels, which another program encodes.
+enum format { FORMAT_JPG, FORMAT_PNG, FORMAT_TIFF, FORMAT_RAW };
 
 struct encoding {
     enum format format;

@@ -13,8 +13,18 @@
 #include "pdfium.h"
 
 // From fpdf_sysfontinfo.h
-enum { ANSI = 0, SYMBOL = 2, SHIFT_JIS = 128, HANGUL = 129, GB2312 = 134, BIG5 = 136, HEBREW = 177, ARABIC = 178, THAI = 222 };
-enum { FIXED_PITCH = 1, ROMAN = 16 };
+enum {
+    CHARSET_ANSI = 0,
+    CHARSET_SYMBOL = 2,
+    CHARSET_SHIFT_JIS = 128,
+    CHARSET_HANGUL = 129,
+    CHARSET_GB2312 = 134,
+    CHARSET_BIG5 = 136,
+    CHARSET_HEBREW = 177,
+    CHARSET_ARABIC = 178,
+    CHARSET_THAI = 222
+};
+enum { PITCH_FIXED = 1, PITCH_ROMAN = 16 };
 
 #define TTCF 0x74746366
 #define BOLD_FROM 600
@@ -125,15 +135,15 @@ static const struct family *family_of(const char *face, int charset, int pitch)
     for (const char *const *sign = SIGNS; *sign; sign++)
         if (!strncmp(name, *sign, strlen(*sign)))
             return NULL;
-    if (charset == SYMBOL)
+    if (charset == CHARSET_SYMBOL)
         return NULL;
-    if (charset == SHIFT_JIS)
+    if (charset == CHARSET_SHIFT_JIS)
         return &JAPANESE;
-    if (charset >= SHIFT_JIS && charset <= BIG5)
+    if (charset >= CHARSET_SHIFT_JIS && charset <= CHARSET_BIG5)
         return &CHINESE;
-    if (charset == THAI)
+    if (charset == CHARSET_THAI)
         return &THAI_FAMILY;
-    if (charset == HEBREW || charset == ARABIC)
+    if (charset == CHARSET_HEBREW || charset == CHARSET_ARABIC)
         return &DEJAVU;
     const struct family *family = NULL;
     size_t longest = 0;
@@ -147,9 +157,9 @@ static const struct family *family_of(const char *face, int charset, int pitch)
     }
     if (family)
         return family;
-    if (pitch & FIXED_PITCH)
+    if (pitch & PITCH_FIXED)
         return &MONO_FAMILY;
-    return pitch & ROMAN ? &SERIF : &SANS;
+    return pitch & PITCH_ROMAN ? &SERIF : &SANS;
 }
 
 static void *map_font(FPDF_SYSFONTINFO *info, int weight, int italic, int charset, int pitch, const char *name, int *exact)
@@ -165,13 +175,13 @@ static void *map_font(FPDF_SYSFONTINFO *info, int weight, int italic, int charse
 
 static void *get_font(FPDF_SYSFONTINFO *info, const char *name)
 {
-    return map_font(info, 400, 0, ANSI, 0, name, NULL);
+    return map_font(info, 400, 0, CHARSET_ANSI, 0, name, NULL);
 }
 
 static void enumerate(FPDF_SYSFONTINFO *info, void *mapper)
 {
     for (size_t index = 0; index < FAMILY_COUNT; index++)
-        FPDF_AddInstalledFont(mapper, FAMILIES[index].name, ANSI);
+        FPDF_AddInstalledFont(mapper, FAMILIES[index].name, CHARSET_ANSI);
 }
 
 // Copies `size` bytes from `from`. If the buffer is too small, only returns their number.
@@ -208,7 +218,7 @@ static unsigned long get_name(FPDF_SYSFONTINFO *info, void *font, char *buffer, 
 
 static int get_charset(FPDF_SYSFONTINFO *info, void *font)
 {
-    return ANSI;
+    return CHARSET_ANSI;
 }
 
 static void delete_font(FPDF_SYSFONTINFO *info, void *font)

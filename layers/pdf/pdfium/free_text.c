@@ -20,7 +20,7 @@
 // Ascent of Helvetica in font sizes.
 #define ASCENT 0.8
 
-enum { LEFT, CENTER, RIGHT };
+enum { ALIGN_LEFT, ALIGN_CENTER, ALIGN_RIGHT };
 
 struct style {
     double size;
@@ -157,8 +157,8 @@ static char *put_text(char *out, const char *text, const struct style *style, co
     double y = box->top - MARGIN - ASCENT * style->size;
     while (*text && y > box->bottom - style->size) {
         const struct line line = first_line(text, font, style->size, width);
-        const double free = style->alignment == LEFT ? 0 : width - line.width;
-        out = put_line(out, &line, left + (style->alignment == CENTER ? free / 2 : free), y);
+        const double free = style->alignment == ALIGN_LEFT ? 0 : width - line.width;
+        out = put_line(out, &line, left + (style->alignment == ALIGN_CENTER ? free / 2 : free), y);
         text += line.length;
         if (*text == ' ' || *text == '\n')
             text++;
@@ -169,14 +169,14 @@ static char *put_text(char *out, const char *text, const struct style *style, co
 
 char *free_text_appearance(FPDF_ANNOTATION annotation, const FS_RECTF *box, float border)
 {
-    struct style style = { DEFAULT_SIZE, "0 g", "0 G", LEFT };
+    struct style style = { DEFAULT_SIZE, "0 g", "0 G", ALIGN_LEFT };
     unsigned short *appearance = string_of(annotation, "DA"), *contents = string_of(annotation, "Contents");
     char *text = contents ? encoded(contents) : NULL;
     read_appearance(&style, appearance);
-    float alignment = LEFT;
-    if (FPDFAnnot_GetNumberValue(annotation, "Q", &alignment) && (alignment == CENTER || alignment == RIGHT))
+    float alignment = ALIGN_LEFT;
+    if (FPDFAnnot_GetNumberValue(annotation, "Q", &alignment) && (alignment == ALIGN_CENTER || alignment == ALIGN_RIGHT))
         style.alignment = (int)alignment;
-    const FPDF_FONT font = text ? FPDFText_LoadStandardFont(opened_document(), "Helvetica") : NULL;
+    const FPDF_FONT font = text ? FPDFText_LoadStandardFont(document_handle(), "Helvetica") : NULL;
     // Each line has at least one character, or ends a paragraph.
     char *stream = font ? malloc(HEAD_TEXT + strlen(text) * (CHARACTER_TEXT + LINE_TEXT)) : NULL;
     if (stream) {

@@ -12,7 +12,7 @@
 
 void open_request(yyjson_val *arguments)
 {
-    const int count = page_count();
+    const int count = document_page_count();
     const int from = integer_member(arguments, "from", 1), to = integer_member(arguments, "to", count);
     const int first = from < 1 ? 1 : from, last = to < count ? to : count;
     FILE *answer = begin_answer("result");
@@ -39,7 +39,7 @@ struct job {
 static bool read_frame(yyjson_val *value, struct frame *frame)
 {
     static const char *const substitutes[] = { "raster", "mayBeEmpty", NULL };
-    static const enum substitute known[] = { RASTER, MAY_BE_EMPTY };
+    static const enum substitute known[] = { SUBSTITUTE_RASTER, SUBSTITUTE_MAY_BE_EMPTY };
     const int substitute = index_of(text_member(value, "substitute"), substitutes);
     *frame = (struct frame) {
         .page = integer_member(value, "page", 0),
@@ -49,7 +49,7 @@ static bool read_frame(yyjson_val *value, struct frame *frame)
         .top = integer_member(value, "top", -1),
         .width = integer_member(value, "width", 0),
         .height = integer_member(value, "height", 0),
-        .substitute = substitute < 0 ? NONE : known[substitute],
+        .substitute = substitute < 0 ? SUBSTITUTE_NONE : known[substitute],
         .x_density = number_member(value, "xDensity", 0),
         .y_density = number_member(value, "yDensity", 0),
     };
@@ -80,11 +80,11 @@ static bool read_frames(yyjson_val *list, struct job *job)
     return true;
 }
 
-static void note(struct job *job, const struct frame *frame, enum drawn drawn)
+static void note(struct job *job, const struct frame *frame, enum outcome outcome)
 {
-    if (drawn == FAILED)
+    if (outcome == OUTCOME_FAILED)
         job->failed[job->failures++] = frame->page;
-    if (drawn == NEEDS_SUBSTITUTE)
+    if (outcome == OUTCOME_DOUBTFUL)
         job->doubtful[job->doubtfuls++] = frame->page;
 }
 
@@ -142,10 +142,10 @@ static bool draw_files(struct job *job, bool one_file)
     for (int index = 0; index < job->count; index++) {
         const struct frame *frame = job->frames + index;
         struct canvas canvas = new_canvas(job, frame->width, frame->height);
-        const enum drawn drawn = draw_page(frame, &job->drawing, &canvas, 0);
-        note(job, frame, drawn);
+        const enum outcome outcome = draw_page(frame, &job->drawing, &canvas, 0);
+        note(job, frame, outcome);
         // A file that lacks a page would have to be written again.
-        if (drawn == DRAWN && (!one_file || job->failures + job->doubtfuls == 0)) {
+        if (outcome == OUTCOME_DRAWN && (!one_file || job->failures + job->doubtfuls == 0)) {
             int width = frame->width, height = frame->height;
             if (job->trims)
                 trim(&canvas, 0, height, width, 0, &width, &height);
@@ -153,7 +153,7 @@ static bool draw_files(struct job *job, bool one_file)
             finish(job, &canvas);
             job->encoding.x_density = frame->x_density, job->encoding.y_density = frame->y_density;
             name_file(job, one_file ? 0 : frame->page, name, sizeof name);
-            const bool written = job->encoding.format == TIFF_FILE
+            const bool written = job->encoding.format == FORMAT_TIFF
                                      ? append_tiff(&canvas, name, &job->encoding, !one_file || first)
                                      : write_image(&canvas, name, &job->encoding);
             if (!written) {
@@ -166,7 +166,7 @@ static bool draw_files(struct job *job, bool one_file)
                 send_image(name, one_file ? 0 : frame->page, &canvas);
         }
         free_canvas(&canvas);
-        if (one_file || drawn != DRAWN)
+        if (one_file || outcome != OUTCOME_DRAWN)
             send_heartbeat(index + 1);
     }
     return true;
@@ -245,7 +245,7 @@ void draw_request(yyjson_val *arguments)
             .color = (enum color)color,
         };
         const bool one_file = flag_member(arguments, "oneFile");
-        if (one_file && job.encoding.format != TIFF_FILE ? draw_stack(&job) : draw_files(&job, one_file)) {
+        if (one_file && job.encoding.format != FORMAT_TIFF ? draw_stack(&job) : draw_files(&job, one_file)) {
             FILE *answer = begin_answer("result");
             fputs("{", answer);
             put_list(answer, "failed", job.failed, job.failures);

@@ -201,7 +201,7 @@ static bool write_page(FILE *file, int number, bool annotations)
         write_text(file, text, &replacements);
         FPDFText_ClosePage(text);
     }
-    put_back_replacements(&replacements, opened_document());
+    put_back_replacements(&replacements, document_handle());
     fputs("\n\f", file);
     return text != NULL;
 }

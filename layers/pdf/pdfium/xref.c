@@ -58,25 +58,25 @@ static bool is_object(const char *at, const char *end, long long number)
 // Checks the entries from `*at`, which is then moved to the trailer.
 static enum xref_state check_entries(const char **at, const char *start, const char *end)
 {
-    enum xref_state state = SOUND;
+    enum xref_state state = XREF_SOUND;
     for (;;) {
         *at = skip_space(*at, end);
         if (end - *at > 7 && !memcmp(*at, "trailer", 7))
             return state;
         const long long first = read_number(at, end), count = read_number(at, end);
         if (first < 0 || count < 0)
-            return UNKNOWN;
+            return XREF_UNKNOWN;
         for (long long index = 0; index < count; index++) {
             const long long offset = read_number(at, end), generation = read_number(at, end);
             *at = skip_space(*at, end);
             const char kind = *at < end ? *(*at)++ : 0;
             if (offset < 0 || generation < 0 || (kind != 'n' && kind != 'f'))
-                return UNKNOWN;
+                return XREF_UNKNOWN;
             if (kind == 'n' && (offset >= end - start || !is_object(start + offset, end, first + index)))
-                return BROKEN;
+                return XREF_BROKEN;
             // The object may still exist.
             if (kind == 'f' && first + index > 0)
-                state = UNKNOWN;
+                state = XREF_UNKNOWN;
         }
     }
 }
@@ -90,20 +90,20 @@ enum xref_state check_xref(const char *bytes, size_t size)
     for (const char *at = tail; start && (at = memmem(at, (size_t)(end - at), "startxref", 9)); at += 9)
         last = at + 9;
     long long offset = last ? read_number(&last, end) : -1, checked = 0;
-    enum xref_state all = SOUND;
+    enum xref_state all = XREF_SOUND;
     for (int tables = 0; tables < MAX_TABLES; tables++) {
         // Tables that take more bytes than the file refer to each other in a cycle.
         if (offset < 0 || offset >= end - start || checked > end - start)
-            return UNKNOWN;
+            return XREF_UNKNOWN;
         const char *at = skip_space(start + offset, end);
         if (end - at < 4 || memcmp(at, "xref", 4))
-            return UNKNOWN;
+            return XREF_UNKNOWN;
         at += 4;
         const enum xref_state state = check_entries(&at, start, end);
-        if (state == BROKEN)
+        if (state == XREF_BROKEN)
             return state;
-        if (state == UNKNOWN)
-            all = UNKNOWN;
+        if (state == XREF_UNKNOWN)
+            all = XREF_UNKNOWN;
         checked += at - (start + offset);
         const size_t rest = (size_t)(end - at);
         const char *stop = memmem(at, rest < TRAILER ? rest : TRAILER, "startxref", 9);
@@ -113,7 +113,7 @@ enum xref_state check_xref(const char *bytes, size_t size)
         previous += 5;
         offset = read_number(&previous, end);
     }
-    return UNKNOWN;
+    return XREF_UNKNOWN;
 }
 
 void hide_xref(char *bytes, size_t size)

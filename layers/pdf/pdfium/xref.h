@@ -5,11 +5,11 @@
 #include <stddef.h>
 
 enum xref_state {
-    SOUND,
+    XREF_SOUND,
     // An object is not where the table says.
-    BROKEN,
+    XREF_BROKEN,
     // The table is compressed, PDFium has found the objects without it, or it declares objects free, which may exist.
-    UNKNOWN,
+    XREF_UNKNOWN,
 };
 
 // Checks the tables of a file, whose bytes must be followed by a zero.
