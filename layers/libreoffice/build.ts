@@ -12,7 +12,11 @@ const HERE = import.meta.dirname;
 /** Library that parses the requests to the host. */
 export const READER = 'libyyjson.so.0';
 /** The source files of the host. */
-export const SOURCES = [join(HERE, 'main.c'), MESSAGE_SOURCE, ...SANDBOX_SOURCES];
+export const SOURCES = [
+  ...['main.c', 'extent.c', 'symbols.c', 'time_limit.c'].map((name) => join(HERE, name)),
+  MESSAGE_SOURCE,
+  ...SANDBOX_SOURCES,
+];
 
 /** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {

@@ -11,25 +11,22 @@
 //           the pages of a sheet of more than "maxPages" "maxSeconds".
 //           → {"sheets":number,"shown":[part,...]}
 
-// The headers of LibreOfficeKit use bool without including this.
-#include <stdbool.h>
-// Declares the password callback.
-#define LOK_USE_UNSTABLE_API
+#include "kit.h"
 
-#include <LibreOfficeKit/LibreOfficeKitEnums.h>
 #include <LibreOfficeKit/LibreOfficeKitInit.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
+#include "extent.h"
 #include "message.h"
 #include "sandbox.h"
+#include "symbols.h"
+#include "time_limit.h"
 
 static LibreOfficeKit *office;
 
@@ -52,76 +49,6 @@ static void on_event(int type, const char *payload, void *data)
         const bool first = asked++ == 0;
         office->pClass->setDocumentPassword(office, source, first ? password : NULL);
     }
-}
-
-// Switches LibreOffice between its behavior for LibreOfficeKit's clients and that of soffice. NULL if a version lacks
-// it.
-static void (*set_kit_mode)(bool);
-
-// Restarts LibreOffice's random numbers, so that formulas and IDs do not depend on earlier documents. NULL if a
-// version lacks it.
-static void (*restart_random)(void);
-
-// LibreOffice's lock, which its timer thread needs. NULL if a version lacks it.
-static void (*acquire_lock)(unsigned);
-static unsigned (*release_lock)(void);
-
-// Sets a function pointer to a function of the library, or to NULL. It is copied, because C cannot convert pointers to
-// objects into pointers to functions.
-static void find_function(void *library, const char *name, void *function)
-{
-    void *const found = dlsym(library, name);
-    memcpy(function, &found, sizeof found);
-}
-
-static void find_functions(void *library)
-{
-    find_function(library, "_ZN10comphelper14LibreOfficeKit9setActiveEb", &set_kit_mode);
-    find_function(library, "_ZN10comphelper3rng6reseedEv", &restart_random);
-    find_function(library, "_ZN11Application17AcquireSolarMutexEj", &acquire_lock);
-    find_function(library, "_ZN11Application17ReleaseSolarMutexEv", &release_lock);
-}
-
-// Keeps timers from changing the layout of a document between two calls. Otherwise, the layout would depend on how
-// long the calls take.
-static void hold_timers(bool on)
-{
-    if (!acquire_lock || !release_lock)
-        return;
-    if (on)
-        acquire_lock(1);
-    else
-        release_lock();
-}
-
-// In kit mode, LibreOffice leaves form controls and cell notes to its client, and lays out text slightly differently.
-static void use_kit_mode(bool on)
-{
-    if (set_kit_mode)
-        set_kit_mode(on);
-}
-
-// Sets the application's language to that of the environment. LibreOfficeKit sets none at startup, so the import of
-// binary Excel files would show dates and times in formats that belong to no language.
-static void use_system_language(void *library)
-{
-    // Application::GetSettings, AllSettings::SetLanguageTag, and the constructor and the language of SvtSysLocale.
-    void *(*settings)(void);
-    void (*set)(void *, const void *);
-    void (*create)(void *);
-    const void *(*language)(const void *);
-    find_function(library, "_ZN11Application11GetSettingsEv", &settings);
-    find_function(library, "_ZN11AllSettings14SetLanguageTagERK11LanguageTag", &set);
-    find_function(library, "_ZN12SvtSysLocaleC1Ev", &create);
-    find_function(library, "_ZNK12SvtSysLocale14GetLanguageTagEv", &language);
-    if (!set_kit_mode || !settings || !set || !create || !language)
-        return;
-    // A std::shared_ptr, which owns the language.
-    static void *locale[2];
-    use_kit_mode(false);
-    create(locale);
-    set(settings(), language(locale));
-    use_kit_mode(true);
 }
 
 // Name of LibreOffice's user, who is always among the authors once a document without other authors has been loaded.
@@ -211,80 +138,6 @@ static FILE *describe(LibreOfficeKitDocument *document)
     return answer;
 }
 
-// Formats the name of a cell, such as XFD1048576, from its indices.
-static void name_cell(char name[32], long column, long row)
-{
-    char letters[8];
-    int at = sizeof letters;
-    for (letters[--at] = 0; column >= 0 && at > 0; column = column / 26 - 1)
-        letters[--at] = (char)('A' + column % 26);
-    snprintf(name, 32, "%s%ld", letters + at, row + 1);
-}
-
-// The last cell of a spreadsheet.
-struct extent {
-    int sheet;
-    char cell[32];
-};
-
-#define EXTENT_VALUES "\"sheet\":%d,\"cell\":\"%s\""
-
-// Finds the sheet that extends furthest, if LibreOffice would search more than `max_pages` pages for content. A page has
-// about 8 columns and 50 rows, and LibreOffice examines every page between two cells, about 200,000 per second.
-// Returns false if there are fewer pages.
-static bool extends_too_far(LibreOfficeKitDocument *document, double max_pages, struct extent *extent)
-{
-    if (max_pages <= 0 || document->pClass->getDocumentType(document) != LOK_DOCTYPE_SPREADSHEET)
-        return false;
-    const int count = document->pClass->getParts(document);
-    double pages = 0, largest = 0;
-    for (int part = 0; part < count; part++) {
-        long column = 0, row = 0;
-        document->pClass->getDataArea(document, part, &column, &row);
-        const double own = (column / 8 + 1.0) * (row / 50 + 1.0);
-        pages += own;
-        if (own <= largest)
-            continue;
-        largest = own;
-        extent->sheet = part + 1;
-        name_cell(extent->cell, column, row);
-    }
-    return pages > max_pages;
-}
-
-// The answer to send if LibreOffice takes too long, prepared for the signal handler that sends it.
-static char too_long[256];
-
-static void stop(int signal)
-{
-    (void)signal;
-    send_line(too_long);
-    _exit(0);
-}
-
-// Sends `too_long` and exits once the process has used that many more seconds of CPU time. 0 removes the limit.
-static void limit_time(int seconds)
-{
-    const struct itimerval time = { { 0, 0 }, { seconds, 0 } };
-    // Without the limit, the service's own deadline ends the search.
-    if (signal(SIGPROF, stop) == SIG_ERR || setitimer(ITIMER_PROF, &time, NULL))
-        perror("setitimer");
-}
-
-// Limits the search for the pages of a document that extends too far.
-static void limit_search(int seconds, const struct extent *extent)
-{
-    format_error(too_long, sizeof too_long, "RESULT_TOO_LARGE", EXTENT_VALUES, extent->sheet, extent->cell);
-    limit_time(seconds);
-}
-
-// Limits the layout of a text document, which LibreOffice may repeat forever.
-static void limit_layout(int seconds)
-{
-    format_error(too_long, sizeof too_long, "CONVERSION_FAILED", "\"seconds\":%d", seconds);
-    limit_time(seconds);
-}
-
 // Exports the first page to see whether LibreOffice finds the pages in time, because it searches all of them for
 // content first.
 static bool find_pages(LibreOfficeKitDocument *document, const char *target)
@@ -302,6 +155,20 @@ static LibreOfficeKitDocument *load_document(const char *from, const char *optio
     return document;
 }
 
+// Loads the source, with the password if there is one. Returns NULL if LibreOffice failed, and whether it could read the
+// document, which may still fail after it has been decrypted.
+static LibreOfficeKitDocument *load_with_password(const char *options, bool *is_readable)
+{
+    // Message boxes of encrypted documents reach on_event only in kit mode.
+    LibreOfficeKitDocument *document = load_document(source, options, password != NULL);
+    *is_readable = document != NULL;
+    if (!document || !password)
+        return document;
+    // No message boxes follow once the password is known to be correct.
+    document->pClass->destroy(document);
+    return load_document(source, options, false);
+}
+
 // Saves an open document. `extent` is NULL unless the document extends too far. Returns the answer, or NULL if
 // LibreOffice failed.
 static FILE *save_document(LibreOfficeKitDocument *document, yyjson_val *arguments, const struct extent *extent)
@@ -315,7 +182,7 @@ static FILE *save_document(LibreOfficeKitDocument *document, yyjson_val *argumen
     use_kit_mode(false);
     const bool found = ready && (!extent || find_pages(document, target));
     if (extent)
-        limit_time(0);
+        remove_time_limit();
     const bool saved = found && (!*filter || document->pClass->saveAs(document, target, filter, text_member(arguments, "save")));
     use_kit_mode(true);
     return saved ? describe(document) : NULL;
@@ -334,7 +201,6 @@ static const char *load_error(bool is_readable)
 static void convert(const struct request *request)
 {
     yyjson_val *arguments = request->arguments;
-    const char *load = text_member(arguments, "load");
     source = text_member(arguments, "source");
     password = text_member(arguments, "password");
     if (!source || !text_member(arguments, "target") || !text_member(arguments, "filter")) {
@@ -342,33 +208,26 @@ static void convert(const struct request *request)
         return;
     }
 
-    if (restart_random)
-        restart_random();
+    restart_random();
     const int layout = integer_member(arguments, "layoutSeconds", 0);
     if (layout > 0)
         limit_layout(layout);
     // The dialog of an encrypted document runs in the thread of the timers.
     if (!password)
         hold_timers(true);
-    // Message boxes of encrypted documents reach on_event only in kit mode.
-    LibreOfficeKitDocument *document = load_document(source, load, password != NULL);
-    const bool is_readable = document != NULL;
-    if (document && password) {
-        // No message boxes follow once the password is known to be correct.
-        document->pClass->destroy(document);
-        document = load_document(source, load, false);
-    }
+    bool is_readable;
+    LibreOfficeKitDocument *document = load_with_password(text_member(arguments, "load"), &is_readable);
     if (document && needs_fresh_process(document))
         exit_unusable();
     struct extent extent = { 0, "" };
     const bool is_too_large = document && extends_too_far(document, number_member(arguments, "maxPages", 0), &extent);
     if (is_too_large && integer_member(arguments, "maxSeconds", 0) <= 0) {
-        limit_time(0);
+        remove_time_limit();
         document->pClass->destroy(document);
         send_error("RESULT_TOO_LARGE", EXTENT_VALUES, extent.sheet, extent.cell);
     } else if (document) {
         FILE *answer = save_document(document, arguments, is_too_large ? &extent : NULL);
-        limit_time(0);
+        remove_time_limit();
         // LibreOffice exports no PDF without pages.
         const int hidden = answer ? 0 : count_hidden_slides(document);
         // Closed before the answer is sent, because closing still writes next to the document.
@@ -380,7 +239,7 @@ static void convert(const struct request *request)
         else
             send_code("CONVERSION_FAILED");
     } else {
-        limit_time(0);
+        remove_time_limit();
         send_code(load_error(is_readable));
     }
     if (!password)
