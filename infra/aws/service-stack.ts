@@ -11,8 +11,8 @@ import type {
   SiteEnvironment,
   ToolEnvironment,
 } from '../../functions/platform/aws/environment.ts';
+import { defaultSizes, type Sizes } from '../../functions/platform/aws/sizes.ts';
 import { UPLOAD_PREFIX } from '../../functions/platform/uploads.ts';
-import { defaultSizes, type Sizes } from '../../functions/platform/usage/prices.ts';
 import { SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';

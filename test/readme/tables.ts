@@ -1,4 +1,5 @@
-import { type Cost, costOf, defaultSizes, PRICES } from '../../functions/platform/usage/prices.ts';
+import { defaultSizes } from '../../functions/platform/aws/sizes.ts';
+import { type Cost, costOf, PRICES } from '../../functions/platform/usage/prices.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
 import { referenceOf } from '../../functions/shared/options/reference.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';

@@ -4,7 +4,7 @@ import { textSetting } from '../../shared/settings/environment.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
-import type { Sizes } from '../usage/prices.ts';
+import type { Sizes } from './sizes.ts';
 
 /** Settings that every function gets from the stack. */
 export interface FunctionEnvironment {

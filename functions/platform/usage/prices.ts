@@ -1,5 +1,4 @@
-import { ROUTER_MEMORY } from '../../shared/settings/aws.ts';
-import type { Tool } from '../../shared/tool.ts';
+import type { Sizes } from '../aws/sizes.ts';
 
 /**
  * The only price table: list prices of us-east-1 in US dollars, as published in late 2025, without free tiers and
@@ -49,20 +48,6 @@ export interface Cost {
   readonly router: number;
   /** Gateway, S3, keys, limits, usage and logs. */
   readonly other: number;
-}
-
-/** The facts about a deployment that determine its cost. They are stack outputs. */
-export interface Sizes {
-  /** MiB of each function by name, including `router`. */
-  readonly memory: Readonly<Record<string, number>>;
-  /** Whether each account has its own execution environments. */
-  readonly isolated: boolean;
-}
-
-/** Returns the sizes of a deployment with default settings. */
-export function defaultSizes(tools: readonly Tool[]): Sizes {
-  const memory = Object.fromEntries(tools.map(({ name, sizing }) => [name, sizing.memory]));
-  return { memory: { ...memory, router: ROUTER_MEMORY }, isolated: true };
 }
 
 interface Consumption {

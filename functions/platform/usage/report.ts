@@ -1,7 +1,8 @@
 import type { RateLimits } from '../../shared/rate-limits.ts';
+import type { Sizes } from '../aws/sizes.ts';
 import type { Used } from '../limits/limits.ts';
 import { windowTimes } from '../limits/windows.ts';
-import { estimateCost, type Sizes } from './prices.ts';
+import { estimateCost } from './prices.ts';
 import { addTotals, NO_USAGE, type UsageRow, type UsageTotals } from './usage.ts';
 
 /** Totals as they are reported, with the cost of the conversions on AWS at list prices. */

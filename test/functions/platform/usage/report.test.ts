@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { doc2any } from '../../../../functions/doc2any/tool.ts';
-import { defaultSizes } from '../../../../functions/platform/usage/prices.ts';
+import { defaultSizes } from '../../../../functions/platform/aws/sizes.ts';
 import { createPricing, sumRows, usageCsv } from '../../../../functions/platform/usage/report.ts';
 import { NO_USAGE } from '../../../../functions/platform/usage/usage.ts';
 
