@@ -64,7 +64,7 @@ it('imports only shared code in shared, except where it runs a conversion or a w
 it('imports what is specific to a deployment only where the deployment is composed', () => {
   const specific = /^functions\/platform\/(local|aws)\//;
   const composed =
-    /^(infra\/|functions\/platform\/|functions\/\w+\/(index|compose|dependencies|lambda-http)\.ts)/;
+    /^(infra\/|functions\/(platform\/|router\/lambda\/|site\/dependencies\.ts|\w+\/index\.ts))/;
   const wrong = importsThat((file, path) => specific.test(path) && !composed.test(file));
 
   expect(wrong).toEqual([]);

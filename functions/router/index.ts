@@ -1,6 +1,6 @@
 import { TIMEOUTS } from '../shared/settings/aws.ts';
-import { readDependencies } from './compose.ts';
-import { streamReply } from './lambda-http.ts';
+import { readDependencies } from './lambda/dependencies.ts';
+import { streamReply } from './lambda/http.ts';
 import { route } from './route.ts';
 
 const { siteGateway, ...dependencies } = readDependencies();

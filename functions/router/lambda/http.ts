@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import type { SiteReply } from '../site/site.ts';
-import { type HttpRequest, takesBody } from './http.ts';
-import type { HttpReply } from './reply.ts';
+import type { SiteReply } from '../../site/site.ts';
+import { type HttpRequest, takesBody } from '../http.ts';
+import type { HttpReply } from '../reply.ts';
 
 /** Global of the Lambda runtime for functions that stream their response. */
 declare const awslambda: {

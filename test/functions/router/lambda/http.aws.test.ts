@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startRuntime } from '../../lambda-emulator/runtime/start.ts';
+import { startRuntime } from '../../../lambda-emulator/runtime/start.ts';
 
-const LAMBDA_HTTP = join(import.meta.dirname, '../../../functions/router/lambda-http.ts');
+const LAMBDA_HTTP = join(import.meta.dirname, '../../../../functions/router/lambda/http.ts');
 
 /** Runs a router that always sends this reply in AWS's runtime client and returns what reaches the Runtime API. */
 async function bytesOf(reply: { status: number; headers: Record<string, string>; body: string }) {

@@ -1,6 +1,6 @@
-import type { Site, SiteReply } from '../site/site.ts';
-import type { HttpRequest } from './http.ts';
-import type { HttpReply } from './reply.ts';
+import type { Site, SiteReply } from '../../site/site.ts';
+import type { HttpRequest } from '../http.ts';
+import type { HttpReply } from '../reply.ts';
 
 /** Serves the site's pages next to the API. */
 export interface SiteGateway {

@@ -2,7 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readProxyEvent, streamReply } from '../../../functions/router/lambda-http.ts';
+import { readProxyEvent, streamReply } from '../../../../functions/router/lambda/http.ts';
 
 const event = (fields: object) =>
   ({
