@@ -1,5 +1,5 @@
+import { beforeReply } from '../conversion/after-reply.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
-import { beforeReply } from '../shared/conversion/after-reply.ts';
 import { ConversionError, type ErrorReport } from '../shared/errors.ts';
 import { describe } from '../shared/log.ts';
 import type { Parameter } from '../shared/options/option.ts';

@@ -1,3 +1,4 @@
+import type { AfterReply } from '../conversion/after-reply.ts';
 import type { KeyFinder } from '../platform/keys/keys.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
@@ -5,7 +6,6 @@ import type { Uploads } from '../platform/uploads.ts';
 import type { Failures } from '../platform/usage/failures.ts';
 import type { PriceRows } from '../platform/usage/report.ts';
 import type { Usage } from '../platform/usage/usage.ts';
-import type { AfterReply } from '../shared/conversion/after-reply.ts';
 import type { ConversionError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
 import type { Contact } from './admission/access.ts';

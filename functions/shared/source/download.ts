@@ -9,8 +9,7 @@ import { quote } from '../quote.ts';
 import { withTimeout } from '../timeout.ts';
 import type { ConversionLimits, Download, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';
-import { canDecode } from './decode/decode-file.ts';
-import type { Decode } from './decode/decoder.ts';
+import { canDecode, type Decode } from './decode-file.ts';
 import { mediaTypeIn, sourceName } from './name.ts';
 import { BUDGETS, type DownloadTimeouts, requestSource } from './request.ts';
 

@@ -1,6 +1,7 @@
 import { constants, copyFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { afterReply } from '../../../functions/conversion/after-reply.ts';
 import { DOWNLOAD_NICE, launcherIn } from '../../../functions/engines/worker/linux/launcher.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
@@ -19,7 +20,6 @@ import { createKeylessLimit } from '../../../functions/router/admission/keyless.
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
 import { route } from '../../../functions/router/route.ts';
-import { afterReply } from '../../../functions/shared/conversion/after-reply.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { sourceTooLargeError, stoppingError } from '../../../functions/shared/errors.ts';

@@ -1,7 +1,7 @@
+import { createHandler } from '../../../functions/conversion/handler.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import type { Health } from '../../../functions/platform/health.ts';
 import type { Invoke } from '../../../functions/platform/invoke/invoke.ts';
-import { createHandler } from '../../../functions/shared/conversion/handler.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import { within } from '../../../functions/shared/timeout.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';

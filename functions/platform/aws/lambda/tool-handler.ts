@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { createHandler } from '../../../conversion/handler.ts';
+import { createDecoder } from '../../../engines/decode/decoder.ts';
 import { EngineState, type EngineStatus } from '../../../engines/worker/observer.ts';
-import { createHandler } from '../../../shared/conversion/handler.ts';
 import { createEgress } from '../../../shared/egress/guard.ts';
 import { createLog, describe, type Log } from '../../../shared/log.ts';
 import { numberSetting } from '../../../shared/settings/environment.ts';
-import { createDecoder } from '../../../shared/source/decode/decoder.ts';
 import { createDownload, createReadValidators } from '../../../shared/source/download.ts';
 import { CONVERSION_LIMITS, type CreateEngine, type Tool } from '../../../shared/tool.ts';
 import type { Invocation, InvocationResult, Invoke } from '../../invoke/invoke.ts';

@@ -1,8 +1,8 @@
 import { flushCompileCache } from 'node:module';
+import { createDecoder } from '../../../engines/decode/decoder.ts';
 import { serveConcurrently } from '../../../engines/worker/serve.ts';
 import { createResolver } from '../../../shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../shared/egress/guard.ts';
-import { createDecoder } from '../../../shared/source/decode/decoder.ts';
 import { createDownload, createReadValidators } from '../../../shared/source/download.ts';
 import { collectBuffersEarly } from './collect-buffers.ts';
 import type { DownloaderSettings, DownloadRequest, ValidatorsRequest } from './downloaders.ts';

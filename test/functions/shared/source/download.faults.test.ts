@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'vitest';
 import { createEgress } from '../../../../functions/shared/egress/guard.ts';
-import { decodeFile } from '../../../../functions/shared/source/decode/decode-file.ts';
+import { decodeFile } from '../../../../functions/shared/source/decode-file.ts';
 import { downloadSource } from '../../../../functions/shared/source/download.ts';
 import { RAW_FAULTS, serveRaw } from '../../../helpers/fault-server.ts';
 

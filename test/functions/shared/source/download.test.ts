@@ -6,7 +6,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
-import { decodeFile } from '../../../../functions/shared/source/decode/decode-file.ts';
+import { decodeFile } from '../../../../functions/shared/source/decode-file.ts';
 import { type DownloadOptions, downloadSource } from '../../../../functions/shared/source/download.ts';
 import { type Listening, serveHttp } from '../../../helpers/fault-server.ts';
 

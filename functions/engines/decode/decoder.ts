@@ -1,11 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ScriptDependencies, sandboxedClient } from '../../../engines/client.ts';
-import type { WorkerRequest } from '../../../engines/worker/pool.ts';
-import type { DecodeRequest } from './decode-file.ts';
-
-/** Decodes a file as `decodeFile` does. */
-export type Decode = (request: DecodeRequest, options: WorkerRequest) => Promise<number>;
+import type { Decode } from '../../shared/source/decode-file.ts';
+import { type ScriptDependencies, sandboxedClient } from '../client.ts';
 
 export interface Decoder {
   readonly decode: Decode;

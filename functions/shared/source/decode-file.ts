@@ -8,7 +8,7 @@ import {
   createInflate,
   createZstdDecompress,
 } from 'node:zlib';
-import { ConversionError, sourceTooLargeError } from '../../errors.ts';
+import { ConversionError, sourceTooLargeError } from '../errors.ts';
 
 export interface DecodeRequest {
   readonly path: string;
@@ -19,6 +19,12 @@ export interface DecodeRequest {
   /** Maximum bytes of the decoded file. */
   readonly limit: number;
 }
+
+/** Runs `decodeFile`, which may be in another process. */
+export type Decode = (
+  request: DecodeRequest,
+  options: { readonly account: string; readonly signal: AbortSignal; readonly directory: string },
+) => Promise<number>;
 
 /** Maximum window of a zstd frame. RFC 9659 allows no more for HTTP, and the decoder's own default is 128 MB. */
 const ZSTD_WINDOW_LOG = 23;

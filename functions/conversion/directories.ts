@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { makePrivateDirectory } from '../private-directory.ts';
+import { makePrivateDirectory } from '../shared/private-directory.ts';
 import { emptyDirectory, removeDirectory } from './remove-directory.ts';
 
 /** Maximum number of empty directories to keep. */

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Invocation } from '../../../../functions/platform/invoke/invoke.ts';
-import type { StoredFile } from '../../../../functions/platform/storage.ts';
-import { createHandler } from '../../../../functions/shared/conversion/handler.ts';
-import { ConversionError } from '../../../../functions/shared/errors.ts';
-import { CONVERSION_LIMITS, type Download, type Engine } from '../../../../functions/shared/tool.ts';
-import { createTinyEngine, PNG, type TinyEngine, tiny, tinyPage } from '../../tiny-tool.ts';
+import { createHandler } from '../../../functions/conversion/handler.ts';
+import type { Invocation } from '../../../functions/platform/invoke/invoke.ts';
+import type { StoredFile } from '../../../functions/platform/storage.ts';
+import { ConversionError } from '../../../functions/shared/errors.ts';
+import { CONVERSION_LIMITS, type Download, type Engine } from '../../../functions/shared/tool.ts';
+import { createTinyEngine, PNG, type TinyEngine, tiny, tinyPage } from '../tiny-tool.ts';
 
 /** Duration of a hanging conversion in milliseconds. */
 const HANG_TIME = 60_000;

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { removeDirectory } from '../../../../functions/shared/conversion/remove-directory.ts';
+import { removeDirectory } from '../../../functions/conversion/remove-directory.ts';
 
 it.for([
   { bytes: 1000, waits: false },

@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { StoredFile } from '../../../../functions/platform/storage.ts';
-import { storeOutputs } from '../../../../functions/shared/conversion/store.ts';
-import { readOutputName } from '../../../../functions/shared/output-name.ts';
-import { CONVERSION_LIMITS, type Output } from '../../../../functions/shared/tool.ts';
-import { busiestTurn } from '../../../helpers/busiest-turn.ts';
-import { unzip } from '../../../helpers/zip.ts';
+import { storeOutputs } from '../../../functions/conversion/store.ts';
+import type { StoredFile } from '../../../functions/platform/storage.ts';
+import { readOutputName } from '../../../functions/shared/output-name.ts';
+import { CONVERSION_LIMITS, type Output } from '../../../functions/shared/tool.ts';
+import { busiestTurn } from '../../helpers/busiest-turn.ts';
+import { unzip } from '../../helpers/zip.ts';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 

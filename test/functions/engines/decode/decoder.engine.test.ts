@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createDecoder, type Decoder } from '../../../../../functions/shared/source/decode/decoder.ts';
-import { CODE } from '../../../../../infra/local/server/code.ts';
-import { build as buildFonts } from '../../../../../layers/fonts/build.ts';
-import { build } from '../../../../../layers/sandbox/build.ts';
+import { createDecoder, type Decoder } from '../../../../functions/engines/decode/decoder.ts';
+import { CODE } from '../../../../infra/local/server/code.ts';
+import { build as buildFonts } from '../../../../layers/fonts/build.ts';
+import { build } from '../../../../layers/sandbox/build.ts';
 
-const layers = join(import.meta.dirname, '../../../../../dist/layers');
+const layers = join(import.meta.dirname, '../../../../dist/layers');
 const request = { account: 'a', signal: new AbortController().signal };
 let temporary: string;
 let decoder: Decoder;

@@ -1,10 +1,10 @@
-import type { Invocation, InvocationResult, Invoke, StoredDetails } from '../../platform/invoke/invoke.ts';
-import type { Put } from '../../platform/storage.ts';
-import { ConversionError } from '../errors.ts';
-import { describe, type Log } from '../log.ts';
-import type { ReadValidators } from '../source/download.ts';
-import { isTimeout, withTimeout } from '../timeout.ts';
-import type { Download, Engine, OptionsOf, Sources, Tool } from '../tool.ts';
+import type { Invocation, InvocationResult, Invoke, StoredDetails } from '../platform/invoke/invoke.ts';
+import type { Put } from '../platform/storage.ts';
+import { ConversionError } from '../shared/errors.ts';
+import { describe, type Log } from '../shared/log.ts';
+import type { ReadValidators } from '../shared/source/download.ts';
+import { isTimeout, withTimeout } from '../shared/timeout.ts';
+import type { Download, Engine, OptionsOf, Sources, Tool } from '../shared/tool.ts';
 import { type AfterReply, beforeReply } from './after-reply.ts';
 import { ConversionDirectories } from './directories.ts';
 import { type ConversionObserver, Measurement } from './measure.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
-import { ConversionDirectories } from '../../../../functions/shared/conversion/directories.ts';
+import { ConversionDirectories } from '../../../functions/conversion/directories.ts';
 
 let parent: string;
 let directories: ConversionDirectories;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Measurement } from '../../../../functions/shared/conversion/measure.ts';
-import type { Format } from '../../../../functions/shared/formats.ts';
-import type { Output } from '../../../../functions/shared/tool.ts';
+import { Measurement } from '../../../functions/conversion/measure.ts';
+import type { Format } from '../../../functions/shared/formats.ts';
+import type { Output } from '../../../functions/shared/tool.ts';
 
 /** Returns how many pages are counted for outputs of a source with ten pages. */
 async function pagesOf(format: Format, outputs: readonly Output[]): Promise<number> {

@@ -1,6 +1,6 @@
-import type { Measured } from '../../platform/invoke/invoke.ts';
-import type { Format } from '../formats.ts';
-import type { Converted, Output } from '../tool.ts';
+import type { Measured } from '../platform/invoke/invoke.ts';
+import type { Format } from '../shared/formats.ts';
+import type { Converted, Output } from '../shared/tool.ts';
 
 /** Observes conversions, for metrics. */
 export interface ConversionObserver {

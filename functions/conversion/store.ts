@@ -13,11 +13,11 @@ import { dirname, join } from 'node:path';
 import type { PassThrough } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import type { Grant, Put } from '../../platform/storage.ts';
-import { ConversionError, resultTooLargeError } from '../errors.ts';
-import { FORMATS, type Format } from '../formats.ts';
-import { type OutputName, pageName } from '../output-name.ts';
-import type { ConversionLimits, Output } from '../tool.ts';
+import type { Grant, Put } from '../platform/storage.ts';
+import { ConversionError, resultTooLargeError } from '../shared/errors.ts';
+import { FORMATS, type Format } from '../shared/formats.ts';
+import { type OutputName, pageName } from '../shared/output-name.ts';
+import type { ConversionLimits, Output } from '../shared/tool.ts';
 
 /**
  * Maximum bytes of a page that is compressed in one piece. A larger one is compressed once more, in chunks. A
