@@ -6,7 +6,7 @@ import { ConversionError, type ErrorCode } from '../shared/errors.ts';
 import { containsApiKey } from '../shared/find-api-keys.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { abortError, isTimeout } from '../shared/timeout.ts';
-import type { Admitted } from './admission/limit.ts';
+import type { Admitted } from './admission/admit.ts';
 import type { Body } from './body/body.ts';
 import type { CacheStatus } from './cached.ts';
 import type { Endpoint } from './endpoint.ts';

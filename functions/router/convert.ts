@@ -4,7 +4,7 @@ import { ConversionError, type ErrorReport } from '../shared/errors.ts';
 import { describe } from '../shared/log.ts';
 import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
-import { admit } from './admission/limit.ts';
+import { admit } from './admission/admit.ts';
 import { linkExpiry } from './admission/signature.ts';
 import { UPLOAD_TIMES } from './body/pace-upload.ts';
 import { cacheHeaders, convertCached } from './cached.ts';

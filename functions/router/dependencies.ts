@@ -8,11 +8,11 @@ import type { PriceRows } from '../platform/usage/report.ts';
 import type { Usage } from '../platform/usage/usage.ts';
 import type { ConversionError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
-import type { Contact } from './admission/access.ts';
+import type { LimitDependencies } from './admission/admit.ts';
 import type { DemoDependencies } from './admission/demo.ts';
-import type { LimitDependencies } from './admission/limit.ts';
 import type { Coalesce } from './coalesce.ts';
 import type { HealthDependencies } from './health.ts';
+import type { Contact } from './reply.ts';
 
 /** The dependencies of the router, which differ between AWS and one machine. */
 export interface Dependencies extends LimitDependencies, HealthDependencies, DemoDependencies {

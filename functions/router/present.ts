@@ -3,8 +3,8 @@ import type { Storage } from '../platform/storage.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
 import { namesWithoutEffect } from '../shared/options/read-options.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
-import type { Contact } from './admission/access.ts';
 import {
+  type Contact,
   detailHeaders,
   errorReply,
   type HttpReply,

@@ -3,7 +3,6 @@ import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { type ConversionError, ERRORS } from '../shared/errors.ts';
 import { type NamedOptions, namesWithoutEffect } from '../shared/options/read-options.ts';
-import type { Contact } from './admission/access.ts';
 
 export interface HttpReply {
   readonly status: number;
@@ -13,6 +12,12 @@ export interface HttpReply {
   readonly file?: string;
   /** Content of the result that is the body, if it was read from another server. */
   readonly content?: Readable;
+}
+
+/** URLs for getting a key and support. Both are part of the response to a missing or invalid key. */
+export interface Contact {
+  readonly accountUrl: string;
+  readonly supportUrl: string;
 }
 
 /** Headers of text responses. Never `text/html`, because the body can contain the caller's text. */

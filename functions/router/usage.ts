@@ -5,7 +5,7 @@ import { type PriceRows, usageReport } from '../platform/usage/report.ts';
 import type { Usage } from '../platform/usage/usage.ts';
 import { monthOf } from '../shared/dates.ts';
 import type { RateLimits } from '../shared/rate-limits.ts';
-import { limitsOf } from './admission/limit.ts';
+import { limitsOf } from './admission/admit.ts';
 import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
 
 /** Returns this month's usage of a key's account. The request itself is not counted. */

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createApiKey } from '../../functions/platform/keys/api-key.ts';
-import { withKeys } from '../../functions/platform/local/given-keys.ts';
+import { withKeys } from '../../functions/platform/local/with-keys.ts';
 import { createLog, describe } from '../../functions/shared/log.ts';
 import { Members } from '../../functions/site/accounts/members.ts';
 import { keepRunning } from './keep-running.ts';

@@ -6,7 +6,7 @@ import type { Progress, Work } from '../protocol.ts';
 import { type ExcessLimits, watchExcess } from './excess.ts';
 import { watchGroup } from './linux/watch.ts';
 import { type WorkerCommand, WorkerCrash, type WorkerPlace, WorkerProcess } from './process.ts';
-import { inTurn } from './start-turns.ts';
+import { startInTurn } from './start-in-turn.ts';
 
 export type { WorkerCommand } from './process.ts';
 
@@ -244,7 +244,7 @@ export class WorkerPool {
 
   /** Starts a worker, unless another has become idle before its turn. */
   #takeInTurn(account: string, signal: AbortSignal): Promise<WorkerProcess> {
-    return inTurn(() => {
+    return startInTurn(() => {
       if (this.#closed) throw stoppingError();
       signal.throwIfAborted();
       const idle = this.#takeIdle(account);
@@ -272,7 +272,7 @@ export class WorkerPool {
     }
     this.#trim();
     if (!this.#needsSpare()) return;
-    const start = inTurn(() => (this.#needsSpare() ? this.#startSpare() : undefined));
+    const start = startInTurn(() => (this.#needsSpare() ? this.#startSpare() : undefined));
     // The next request tries again.
     start.catch(() => {});
   }

@@ -6,7 +6,7 @@ import { createDynamoFailures } from '../../platform/aws/failures.ts';
 import { createLambdaHealth } from '../../platform/aws/health.ts';
 import { createLambdaInvoke } from '../../platform/aws/invoke.ts';
 import { createDynamoKeys } from '../../platform/aws/keys.ts';
-import { watchErrors, withCallMetrics } from '../../platform/aws/lambda/emf.ts';
+import { watchErrors, withCallMetrics } from '../../platform/aws/lambda/metrics.ts';
 import { createDynamoLimiter } from '../../platform/aws/limits.ts';
 import { createS3Cache } from '../../platform/aws/s3-cache.ts';
 import { createS3Storage } from '../../platform/aws/s3-storage.ts';

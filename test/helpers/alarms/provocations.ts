@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { createDynamoKeys } from '../../../functions/platform/aws/keys.ts';
-import { watchErrors, withCallMetrics } from '../../../functions/platform/aws/lambda/emf.ts';
+import { watchErrors, withCallMetrics } from '../../../functions/platform/aws/lambda/metrics.ts';
 import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';

@@ -6,10 +6,10 @@ import type { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
 import type { SandboxMode } from '../../../shared/settings/sandbox.ts';
 import { within } from '../../../shared/timeout.ts';
 import { sandboxEnvironment } from '../../worker/sandbox.ts';
+import { connectTo } from './connect.ts';
 import { chromiumFlags, type FlagOptions } from './flags.ts';
 import { OwnSandboxError } from './own-sandbox.ts';
 import { areBusy, browserTree } from './processes.ts';
-import { connectTo } from './protocol.ts';
 import { sandboxedCommand } from './sandbox.ts';
 
 export interface LaunchOptions {

@@ -3,7 +3,7 @@ import { findSandboxGaps } from '../../../engines/worker/sandbox.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { SandboxMode } from '../../../shared/settings/sandbox.ts';
 import type { Tool } from '../../../shared/tool.ts';
-import { metricFacts } from './emf.ts';
+import { metricFacts } from './metrics.ts';
 
 /** The parts of the sandbox that protect the engines of a function. */
 export type SandboxState = 'full' | 'files open' | 'none';

@@ -15,9 +15,9 @@ import { createS3Put } from '../s3-put.ts';
 import type { ToolEvent, ToolResult } from './direct/event.ts';
 import { isInvocation } from './direct/read-event.ts';
 import { orReceive, runDirect } from './direct/run.ts';
-import { conversionMetrics } from './emf.ts';
 import { inflateLayers } from './inflate-layers.ts';
 import { withMemoryGuard } from './memory-guard.ts';
+import { conversionMetrics } from './metrics.ts';
 import { reportSandbox } from './sandbox-report.ts';
 import { warmEngine } from './warm.ts';
 

@@ -4,7 +4,7 @@ import type { Work } from '../../../engines/protocol.ts';
 import { nodeEnvironment } from '../../../engines/worker/node-environment.ts';
 import { observe } from '../../../engines/worker/pool.ts';
 import { WorkerCrash, WorkerProcess } from '../../../engines/worker/process.ts';
-import { inTurn } from '../../../engines/worker/start-turns.ts';
+import { startInTurn } from '../../../engines/worker/start-in-turn.ts';
 import { ConversionError, stoppingError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
 import { textSetting } from '../../../shared/settings/environment.ts';
@@ -191,7 +191,7 @@ export class Downloaders {
     worker.account = account;
     running.set(account, (running.get(account) ?? 0) + 1);
     if (this.#needsSpare()) {
-      const start = inTurn(() => (this.#needsSpare() ? this.#start('spare').worker : undefined));
+      const start = startInTurn(() => (this.#needsSpare() ? this.#start('spare').worker : undefined));
       // The next download will retry.
       start.catch(() => {});
     }

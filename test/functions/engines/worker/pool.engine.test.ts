@@ -12,7 +12,7 @@ import {
   type WorkerPoolOptions,
   type WorkerRequest,
 } from '../../../../functions/engines/worker/pool.ts';
-import { inTurn } from '../../../../functions/engines/worker/start-turns.ts';
+import { startInTurn } from '../../../../functions/engines/worker/start-in-turn.ts';
 
 const STAND_IN = fileURLToPath(new URL('fake-worker.mjs', import.meta.url));
 
@@ -72,7 +72,7 @@ describe('a request', () => {
     const starting = vi.fn();
     const pool = open({ observer: { starting } });
     const stop = new AbortController();
-    await inTurn(() => {
+    await startInTurn(() => {
       for (const end = performance.now() + 1000; performance.now() < end; );
       return undefined;
     });
@@ -81,7 +81,7 @@ describe('a request', () => {
     const cancelled = pool
       .run(task('echo'), ask({ signal: stop.signal }))
       .catch(() => order.push('cancelled'));
-    const next = inTurn(() => {
+    const next = startInTurn(() => {
       order.push('next start');
       return undefined;
     });

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../../functions/platform/local/database.ts';
-import { withKeys } from '../../../../functions/platform/local/given-keys.ts';
 import { createSqliteKeys } from '../../../../functions/platform/local/keys.ts';
+import { withKeys } from '../../../../functions/platform/local/with-keys.ts';
 import { describeKeys } from '../keys/contract.ts';
 
 let directory: string;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDynamoKeys } from '../../../../../functions/platform/aws/keys.ts';
-import { watchErrors } from '../../../../../functions/platform/aws/lambda/emf.ts';
+import { watchErrors } from '../../../../../functions/platform/aws/lambda/metrics.ts';
 import { createApiKey } from '../../../../../functions/platform/keys/api-key.ts';
 import { startDynalite } from '../../../../aws-servers/dynalite.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyFinder } from '../../../../functions/platform/keys/keys.ts';
-import { authenticate } from '../../../../functions/router/admission/access.ts';
+import { authenticate } from '../../../../functions/router/admission/authenticate.ts';
 import { recordOf } from '../../accounts.ts';
 import { headerOf } from '../header.ts';
 

@@ -18,7 +18,7 @@ const starting = new Set<Promise<unknown>>();
  * Starts workers one at a time, with a pause as long as the last start took, because forking blocks the main thread
  * for 10–60 ms. `start` may also return no worker.
  */
-export function inTurn<Started extends Worker | undefined>(start: () => Started): Promise<Started> {
+export function startInTurn<Started extends Worker | undefined>(start: () => Started): Promise<Started> {
   let duration = 0;
   const started = last.then(async () => {
     while (starting.size >= MAX_STARTING) await Promise.race(starting);

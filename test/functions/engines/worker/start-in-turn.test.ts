@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
-import { inTurn } from '../../../../functions/engines/worker/start-turns.ts';
+import { startInTurn } from '../../../../functions/engines/worker/start-in-turn.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -18,7 +18,7 @@ function block(milliseconds: number) {
 }
 
 it('leaves as much time to other work as a start takes', async () => {
-  const starts = await Promise.all([20, 10, 0].map((milliseconds) => inTurn(() => block(milliseconds))));
+  const starts = await Promise.all([20, 10, 0].map((milliseconds) => startInTurn(() => block(milliseconds))));
 
   const pauses = starts.slice(1).map(({ began }, index) => began - starts[index]!.ended);
   expect(pauses[0]).toBeGreaterThanOrEqual(19);
@@ -30,7 +30,7 @@ it('starts as many workers at a time as there are processors', async () => {
   const workers = Array.from({ length: availableParallelism() + 1 }, () => Promise.withResolvers<void>());
   let started = 0;
   const starts = workers.map(({ promise }) =>
-    inTurn(() => {
+    startInTurn(() => {
       started += 1;
       return { ready: promise };
     }),
@@ -49,10 +49,10 @@ it('starts as many workers at a time as there are processors', async () => {
 it('does not wait for a worker that hangs', async () => {
   stopClock();
   const never = new Promise<void>(() => {});
-  const hanging = Array.from({ length: availableParallelism() }, () => inTurn(() => ({ ready: never })));
+  const hanging = Array.from({ length: availableParallelism() }, () => startInTurn(() => ({ ready: never })));
   await Promise.all(hanging);
   const start = vi.fn();
-  const next = inTurn(start);
+  const next = startInTurn(start);
 
   await vi.advanceTimersByTimeAsync(1900);
   await setTimeout(200);
@@ -63,10 +63,10 @@ it('does not wait for a worker that hangs', async () => {
 });
 
 it('goes on after a start that failed', async () => {
-  const failed = inTurn(() => {
+  const failed = startInTurn(() => {
     throw new Error('EAGAIN');
   });
 
   await expect(failed).rejects.toThrow('EAGAIN');
-  expect(await inTurn(() => undefined)).toBeUndefined();
+  expect(await startInTurn(() => undefined)).toBeUndefined();
 });

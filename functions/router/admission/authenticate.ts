@@ -1,12 +1,6 @@
 import type { KeyFinder, KeyRecord } from '../../platform/keys/keys.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 
-/** URLs for getting a key and support. Both are part of the response to a missing or invalid key. */
-export interface Contact {
-  readonly accountUrl: string;
-  readonly supportUrl: string;
-}
-
 interface Credentials {
   readonly query: readonly Parameter[];
   header(name: string): string | undefined;
