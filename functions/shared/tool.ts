@@ -1,4 +1,4 @@
-import type { Egress } from './egress/guard.ts';
+import type { EgressGuard } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
 import type { Format } from './formats.ts';
 import type { Options, ValuesOf } from './options/option.ts';
@@ -216,7 +216,7 @@ export interface EngineDependencies {
   readonly size: number;
   /** Whether all conversions belong to one account, so that no spare is kept for others. */
   readonly singleAccount?: boolean | undefined;
-  readonly egress: Egress;
+  readonly egress: EgressGuard;
   /** Downloads sources that options name. One at a time, so that a conversion has only one connection. */
   readonly download: Download;
   /** Observes the workers of the tool. */

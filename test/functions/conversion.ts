@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import { createEgress } from '../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Format } from '../../functions/shared/formats.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
@@ -46,7 +46,7 @@ type FileTool = Tool & { readonly source: 'file' };
 export function useEngine<T extends FileTool>(
   tool: T,
   create: (dependencies: EngineDependencies) => Engine<T>,
-  egress = createEgress(),
+  egress = createEgressGuard(),
 ) {
   const home = mkdtemp(join(tmpdir(), 'docmill-test-'));
   const started = home.then((temporary) =>

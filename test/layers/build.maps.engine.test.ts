@@ -5,7 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processTree } from '../../functions/engines/worker/linux/proc.ts';
 import { pdftools } from '../../functions/pdftools/tool.ts';
-import { createEgress } from '../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../functions/shared/egress/guard.ts';
 import type { CreateEngine, Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 import { CODE } from '../../infra/local/server/code.ts';
@@ -33,7 +33,9 @@ beforeAll(async () => {
     const { createEngine } = (await import(`../../functions/${name}/convert.ts`)) as {
       createEngine: CreateEngine<Tool>;
     };
-    engines.push(createEngine({ layers, code: CODE, temporary, size: 1, ...engineNetwork(createEgress()) }));
+    engines.push(
+      createEngine({ layers, code: CODE, temporary, size: 1, ...engineNetwork(createEgressGuard()) }),
+    );
   }
   await Promise.all(engines.map((engine) => engine.warm?.()));
   const source = await readFile(SAMPLE);

@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Egress } from '../../shared/egress/guard.ts';
+import type { EgressGuard } from '../../shared/egress/guard.ts';
 import { ConversionError, ofOption } from '../../shared/errors.ts';
 import { withAnySignal } from '../../shared/timeout.ts';
 import type { Conversion, EngineDependencies } from '../../shared/tool.ts';
@@ -30,7 +30,7 @@ export interface BrowserPool<Options extends PageOptions> {
 }
 
 /** No network, for uploaded pages: a page may be private, and its scripts must not send it anywhere. */
-const NO_NETWORK: Egress = {
+const NO_NETWORK: EgressGuard = {
   check: async () => {
     const message = 'An uploaded page reaches the network only with --enable-network.';
     throw new ConversionError('BLOCKED_ADDRESS', message);

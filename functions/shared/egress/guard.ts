@@ -27,7 +27,7 @@ export interface EgressRules {
 }
 
 /** The account that a host is looked up for. */
-export interface LookupFor {
+export interface Requester {
   readonly account: string;
   /** Cancels the lookup. */
   readonly signal?: AbortSignal;
@@ -50,25 +50,25 @@ export interface CheckedUrl {
   readonly lookup: LookupFunction;
 }
 
-export interface Egress {
+export interface EgressGuard {
   /**
    * Checks a URL and resolves its host once.
    * @throws ConversionError `BAD_ADDRESS`, `BLOCKED_ADDRESS`.
    */
-  check(url: string | URL, lookupFor?: LookupFor): Promise<CheckedUrl>;
+  check(url: string | URL, requester?: Requester): Promise<CheckedUrl>;
   /** Connects to a checked IP address. */
   connect(checked: CheckedUrl): Socket;
 }
 
 /** Returns the guard that every outgoing connection must pass. */
-export function createEgress(rules: EgressRules = {}): Egress {
+export function createEgressGuard(rules: EgressRules = {}): EgressGuard {
   const { resolve = createResolver(), resolveTime = 3000 } = rules;
   const lookups = createFairQueue(rules.lookups ?? LOOKUPS);
   const ports = new Set(rules.ports ?? [80, 443]);
   const exceptions = new Set((rules.exceptions ?? []).map(canonicalException));
   const ownHosts = new Set((rules.ownHosts ?? []).map(bareHost));
 
-  const lookUp = async (host: string, { account, signal = NEVER }: LookupFor): Promise<readonly string[]> => {
+  const lookUp = async (host: string, { account, signal = NEVER }: Requester): Promise<readonly string[]> => {
     const timeoutError = () => blockedError(new Error(`no DNS response within ${resolveTime} ms`));
     const resolveInTime = () =>
       withTimeout(resolveTime, signal, (stop) => untilAborted(stop, resolve(host, stop)), timeoutError);
@@ -79,7 +79,7 @@ export function createEgress(rules: EgressRules = {}): Egress {
     }
   };
 
-  const check = async (text: string | URL, lookupFor: LookupFor = { account: '' }): Promise<CheckedUrl> => {
+  const check = async (text: string | URL, requester: Requester = { account: '' }): Promise<CheckedUrl> => {
     const url = parseUrl(text);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
@@ -87,7 +87,7 @@ export function createEgress(rules: EgressRules = {}): Egress {
     if (!excepted && !ports.has(port)) throw blockedPortError(port, ports);
     if (!excepted && ownHosts.has(bareHost(host))) throw blockedError();
 
-    const found = isIP(host) ? [host] : await lookUp(host, lookupFor);
+    const found = isIP(host) ? [host] : await lookUp(host, requester);
     // Only these are dialled.
     const ipAddresses = [...new Set(found)].slice(0, MAX_IP_ADDRESSES);
     if (ipAddresses.length === 0 || !ipAddresses.every((each) => isIP(each))) throw blockedError();

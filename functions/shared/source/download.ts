@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { unescape as unescapePercent } from 'node:querystring';
-import type { CheckedUrl, Egress } from '../egress/guard.ts';
+import type { CheckedUrl, EgressGuard } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
 import { quote } from '../quote.ts';
 import { withTimeout } from '../timeout.ts';
@@ -16,7 +16,7 @@ import { BUDGETS, type DownloadTimeouts, requestSource } from './request.ts';
 export interface DownloadOptions {
   /** Directory that the file is written to, as `source`. */
   readonly directory: string;
-  readonly egress: Egress;
+  readonly egress: EgressGuard;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
   readonly signal: AbortSignal;
   /** The account that the download is for. Name lookups are limited per account. */
@@ -29,7 +29,7 @@ export interface DownloadOptions {
 const REDIRECTS = 5;
 
 /** Returns a function that downloads sources through this egress guard. */
-export function createDownload(egress: Egress, decode?: Decode): Download {
+export function createDownload(egress: EgressGuard, decode?: Decode): Download {
   return (url, options) => downloadSource(url, { ...options, egress, ...(decode && { decode }) });
 }
 
@@ -60,7 +60,7 @@ export type ReadValidators = (
 const VALIDATORS_TIME = 5000;
 
 /** Returns a function that sends a HEAD request through the egress guard. */
-export function createReadValidators(egress: Egress): ReadValidators {
+export function createReadValidators(egress: EgressGuard): ReadValidators {
   return async (url, { signal, account }) => {
     const read = async (stop: AbortSignal) => {
       const following = { egress, account, signal: stop, budgets: BUDGETS };
@@ -88,8 +88,8 @@ async function followRedirects(
   options: RedirectOptions,
 ): Promise<{ response: IncomingMessage; checked: CheckedUrl }> {
   const { egress, signal, budgets, account = '' } = options;
-  const lookupFor = { account, signal };
-  let checked = await egress.check(url, lookupFor);
+  const requester = { account, signal };
+  let checked = await egress.check(url, requester);
   const origin = checked.url.origin;
   const authorization = basicAuthorization(checked.url);
 
@@ -105,7 +105,7 @@ async function followRedirects(
     if (redirects === REDIRECTS) {
       throw new ConversionError('SOURCE_UNREACHABLE', `The source redirects more than ${REDIRECTS} times.`);
     }
-    checked = await egress.check(resolveTarget(target, checked.url), lookupFor);
+    checked = await egress.check(resolveTarget(target, checked.url), requester);
   }
 }
 

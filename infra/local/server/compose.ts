@@ -21,7 +21,7 @@ import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
 import { route } from '../../../functions/router/route.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
-import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { sourceTooLargeError, stoppingError } from '../../../functions/shared/errors.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
@@ -86,7 +86,7 @@ export async function composeService(
 ) {
   collectBuffersEarly();
   const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
-  const egress = createEgress({
+  const egress = createEgressGuard({
     exceptions: settings.allowSources,
     ownHosts: settings.ownHosts,
     resolve: createResolver({ servers: settings.dnsServers }),

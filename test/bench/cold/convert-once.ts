@@ -1,7 +1,7 @@
 import { copyFile, mkdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS, type CreateEngine, type Tool } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
@@ -23,7 +23,7 @@ export async function convertOnce(tool: Tool, { source, host, layers, ready }: D
     createEngine: CreateEngine<Tool>;
   };
   const temporary = tmpdir();
-  const egress = createEgress({ exceptions: [host] });
+  const egress = createEgressGuard({ exceptions: [host] });
   const engine = createEngine({ layers, code: CODE, temporary, ...engineNetwork(egress), size: 1 });
   await Promise.all([engine.warm?.(), ready]);
 

@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
-import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { disc, QUARTERS } from '../../fixtures/image.ts';
 import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
@@ -28,7 +28,7 @@ await once(server, 'listening');
 const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
 afterAll(() => server.close());
 
-const { convertOne, refusal } = useEngine(imageproc, createEngine, createEgress({ exceptions: [host] }));
+const { convertOne, refusal } = useEngine(imageproc, createEngine, createEgressGuard({ exceptions: [host] }));
 const url = (name: string) => `http://${host}/${name}`;
 
 describe('-composite', () => {

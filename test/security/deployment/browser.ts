@@ -4,7 +4,7 @@ import { createEngine as createHtml2image } from '../../../functions/html2image/
 import { html2image } from '../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../../functions/html2pdf/tool.ts';
-import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { CONVERSION_LIMITS, type Converted } from '../../../functions/shared/tool.ts';
@@ -22,7 +22,7 @@ export async function attackBrowser(
   const conversions = await startConversions();
   const { temporary } = conversions;
   const exceptions = sources.map((port) => `127.0.0.1:${port}`);
-  const egress = createEgress({ exceptions, ports, ...(resolve && { resolve, resolveTime: 30_000 }) });
+  const egress = createEgressGuard({ exceptions, ports, ...(resolve && { resolve, resolveTime: 30_000 }) });
   const sandbox = sandboxSetting('required');
   const launcher = launcherIn(layers);
   const dependencies = {

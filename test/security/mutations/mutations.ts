@@ -181,7 +181,7 @@ export function mutations(): Mutation[] {
       ['redirects are counted', 'if (redirects === REDIRECTS) {', 'if (redirects === 50) {'],
       [
         'redirects are checked',
-        'checked = await egress.check(resolveTarget(target, checked.url), lookupFor);',
+        'checked = await egress.check(resolveTarget(target, checked.url), requester);',
         '{ const url = new URL(resolveTarget(target, checked.url)); checked = { ...checked, url, host: url.hostname, port: Number(url.port) }; }',
       ],
       [

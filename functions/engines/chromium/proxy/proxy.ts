@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { CheckedUrl, Egress } from '../../../shared/egress/guard.ts';
+import type { CheckedUrl, EgressGuard } from '../../../shared/egress/guard.ts';
 import { ConversionError, megabytes } from '../../../shared/errors.ts';
 import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { areTinyChunks, pace } from '../../../shared/source/pace.ts';
@@ -48,7 +48,7 @@ export interface EgressProxy {
  * names themselves, whereas this one checks each host once and connects to the IP addresses that it checked.
  */
 export async function startEgressProxy(
-  egress: Egress,
+  egress: EgressGuard,
   caps: Partial<ProxyCaps> = {},
   checked: readonly CheckedUrl[] = [],
   account = '',

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createHandler } from '../../../conversion/handler.ts';
 import { createDecoder } from '../../../engines/decode/decoder.ts';
 import { EngineState, type EngineStatus } from '../../../engines/worker/observer.ts';
-import { createEgress } from '../../../shared/egress/guard.ts';
+import { createEgressGuard } from '../../../shared/egress/guard.ts';
 import { createLog, describe, type Log } from '../../../shared/log.ts';
 import { numberSetting } from '../../../shared/settings/environment.ts';
 import { createDownload, createReadValidators } from '../../../shared/source/download.ts';
@@ -85,7 +85,7 @@ async function prepare<T extends Tool>(
   // No exceptions: on Lambda, no setting can make a private IP address reachable.
   const environment = readEnvironment<ToolEnvironment>();
   const { sandbox, metricsNamespace: metrics } = environment;
-  const egress = createEgress({ ownHosts: environment.ownHosts });
+  const egress = createEgressGuard({ ownHosts: environment.ownHosts });
   const sandboxState = reportSandbox(log, tool, layers, sandbox, metrics);
   const state = new EngineState();
   const workers = {

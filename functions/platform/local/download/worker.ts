@@ -2,14 +2,14 @@ import { flushCompileCache } from 'node:module';
 import { createDecoder } from '../../../engines/decode/decoder.ts';
 import { serveConcurrently } from '../../../engines/worker/serve.ts';
 import { createResolver } from '../../../shared/egress/dns/resolver.ts';
-import { createEgress } from '../../../shared/egress/guard.ts';
+import { createEgressGuard } from '../../../shared/egress/guard.ts';
 import { createDownload, createReadValidators } from '../../../shared/source/download.ts';
 import { collectBuffersEarly } from './collect-buffers.ts';
 import type { DownloaderSettings, DownloadRequest, ValidatorsRequest } from './downloaders.ts';
 
 collectBuffersEarly();
 const { exceptions, ownHosts, dnsServers, ...workers } = JSON.parse(process.argv[2]!) as DownloaderSettings;
-const egress = createEgress({ exceptions, ownHosts, resolve: createResolver({ servers: dnsServers }) });
+const egress = createEgressGuard({ exceptions, ownHosts, resolve: createResolver({ servers: dnsServers }) });
 // Its own directory, so that the workers and their files are removed with this process.
 const decoder = createDecoder({ ...workers, temporary: process.cwd() });
 const download = createDownload(egress, decoder.decode);

@@ -7,7 +7,7 @@ import { createEngine as createHtml2image } from '../../../../functions/html2ima
 import { html2image } from '../../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../../../functions/html2pdf/tool.ts';
-import { createEgress, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
 import type { Format } from '../../../../functions/shared/formats.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 import {
@@ -64,7 +64,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
     size: 2,
     // A spare browser for another account would take as long to start as many conversions.
     singleAccount: true,
-    ...engineNetwork(createEgress(rules)),
+    ...engineNetwork(createEgressGuard(rules)),
   };
   const engine = toolName === 'html2pdf' ? createHtml2pdf(dependencies) : createHtml2image(dependencies);
   let conversions = 0;

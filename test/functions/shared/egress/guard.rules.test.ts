@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import { isPublic } from '../../../../functions/shared/egress/ip-address.ts';
 
 const OWN = '8.8.4.4';
@@ -51,7 +51,7 @@ describe('a range', () => {
 describe('the guard', () => {
   it('dials at most 32 addresses of a host, each once, and looks at no others', async () => {
     const many = Array.from({ length: 20_000 }, (_, at) => `8.${at >> 16}.${(at >> 8) & 255}.${at & 255}`);
-    const egress = createEgress({ resolve: async () => ['8.0.0.0', ...many] });
+    const egress = createEgressGuard({ resolve: async () => ['8.0.0.0', ...many] });
 
     const { ipAddresses } = await egress.check('http://many.example/');
 
@@ -59,7 +59,7 @@ describe('the guard', () => {
   });
 
   it('blocks the public addresses of this machine', async () => {
-    const egress = createEgress({ resolve: async () => ['8.8.8.8', OWN] });
+    const egress = createEgressGuard({ resolve: async () => ['8.8.8.8', OWN] });
 
     for (const host of [OWN, '[2a00:1450:4001:800::7]', 'name.example']) {
       await expect(egress.check(`http://${host}/`)).rejects.toMatchObject({ code: 'BLOCKED_ADDRESS' });
@@ -68,7 +68,10 @@ describe('the guard', () => {
   });
 
   it('accepts only IP addresses from the resolver, even for an excepted host', async () => {
-    const egress = createEgress({ resolve: async () => ['not an address'], exceptions: ['name.example:80'] });
+    const egress = createEgressGuard({
+      resolve: async () => ['not an address'],
+      exceptions: ['name.example:80'],
+    });
 
     await expect(egress.check('http://name.example/')).rejects.toMatchObject({ code: 'BLOCKED_ADDRESS' });
   });

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import { isPublic, RANGES } from '../../../../functions/shared/egress/ip-address.ts';
 import {
   FORBIDDEN_V4,
@@ -24,12 +24,12 @@ function resolving(...answers: readonly (readonly string[])[]) {
     asked.push(host);
     return answers[(asked.length - 1) % answers.length]!;
   };
-  return { egress: createEgress({ resolve }), asked };
+  return { egress: createEgressGuard({ resolve }), asked };
 }
 
 describe('blocked addresses', () => {
   it('blocks 400 spellings of addresses that are not public', async () => {
-    const egress = createEgress({ resolve: async () => ['8.8.8.8'] });
+    const egress = createEgressGuard({ resolve: async () => ['8.8.8.8'] });
 
     const outcomes = await Promise.all(
       spellings.map(async (host) => ({
@@ -56,7 +56,7 @@ describe('blocked addresses', () => {
   });
 
   it('allows 40 public addresses, at the edges of every range', async () => {
-    const egress = createEgress();
+    const egress = createEgressGuard();
 
     const checked = await Promise.all(
       PUBLIC_ADDRESSES.map((address) =>
@@ -155,7 +155,7 @@ describe('names', () => {
 
     const errors = await Promise.all(
       resolvers.map((resolve) =>
-        createEgress({ resolve, resolveTime: 50 })
+        createEgressGuard({ resolve, resolveTime: 50 })
           .check('http://name.example/')
           .catch((error) => `${error.code} ${error.message}`),
       ),
@@ -166,7 +166,7 @@ describe('names', () => {
   });
 
   it('blocks localhost in any spelling', async () => {
-    const egress = createEgress();
+    const egress = createEgressGuard();
 
     for (const host of ['localhost', 'LOCALHOST', 'localhost.', '%6cocalhost', 'ｌocalhost']) {
       await expect(egress.check(`http://${host}/`)).rejects.toMatchObject(refusal);
@@ -174,7 +174,7 @@ describe('names', () => {
   });
 
   it('blocks its own host names in any case, with or without the trailing dot', async () => {
-    const egress = createEgress({ ownHosts: ['Convert.example'], resolve: async () => ['8.8.8.8'] });
+    const egress = createEgressGuard({ ownHosts: ['Convert.example'], resolve: async () => ['8.8.8.8'] });
 
     for (const host of ['convert.example', 'CONVERT.EXAMPLE', 'convert.example.', 'ｃonvert.example']) {
       await expect(egress.check(`https://${host}/api/`)).rejects.toMatchObject(refusal);
@@ -198,7 +198,7 @@ describe('names', () => {
 
 describe('URLs', () => {
   it('accepts only http and https', async () => {
-    const egress = createEgress();
+    const egress = createEgressGuard();
     const addresses = [
       'file:///etc/passwd',
       'ftp://example.com/',
@@ -227,7 +227,7 @@ describe('URLs', () => {
   });
 
   it('accepts the default and the configured ports, and lists them in the error', async () => {
-    const egress = createEgress({ ports: [80, 443, 8443] });
+    const egress = createEgressGuard({ ports: [80, 443, 8443] });
 
     const refused = egress.check('http://8.8.8.8:8080/');
 
@@ -241,7 +241,7 @@ describe('URLs', () => {
   });
 
   it('allows an exact host:port exception and nothing else', async () => {
-    const egress = createEgress({ exceptions: ['127.0.0.1:3999', '[::1]:3999', 'LocalHost:80'] });
+    const egress = createEgressGuard({ exceptions: ['127.0.0.1:3999', '[::1]:3999', 'LocalHost:80'] });
 
     const allowed = [
       'http://127.0.0.1:3999/x',
@@ -271,7 +271,7 @@ describe('URLs', () => {
       'a@b:80',
       'host:80/path',
     ]) {
-      expect(() => createEgress({ exceptions: [exception] })).toThrow('must be host:port');
+      expect(() => createEgressGuard({ exceptions: [exception] })).toThrow('must be host:port');
     }
   });
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'vitest';
-import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import { decodeFile } from '../../../../functions/shared/source/decode-file.ts';
 import { downloadSource } from '../../../../functions/shared/source/download.ts';
 import { RAW_FAULTS, serveRaw } from '../../../helpers/fault-server.ts';
@@ -25,7 +25,7 @@ it.concurrent.for(Object.entries(RAW_FAULTS))(
 
     const failed = downloadSource(server.origin, {
       directory,
-      egress: createEgress({ exceptions: [`127.0.0.1:${server.port}`] }),
+      egress: createEgressGuard({ exceptions: [`127.0.0.1:${server.port}`] }),
       limits: { sourceBytes: 1_000_000 },
       signal: AbortSignal.timeout(120_000),
       decode: decodeFile,

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import { downloadSource } from '../../../../functions/shared/source/download.ts';
 import { selfSigned } from '../../../helpers/certificate.ts';
 import { type Listening, serveHttp, serveRaw } from '../../../helpers/fault-server.ts';
@@ -36,7 +36,7 @@ function download(
   const { host } = new URL(address);
   return downloadSource(address, {
     directory,
-    egress: createEgress({ exceptions: [host], ...(resolve && { resolve }) }),
+    egress: createEgressGuard({ exceptions: [host], ...(resolve && { resolve }) }),
     limits: { sourceBytes: 1_000_000 },
     signal: new AbortController().signal,
     budgets: { connect: 60_000, headers: 60_000, idle: 60_000, whole: 60_000, ...budgets },

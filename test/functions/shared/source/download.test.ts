@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEgress, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { decodeFile } from '../../../../functions/shared/source/decode-file.ts';
 import { type DownloadOptions, downloadSource } from '../../../../functions/shared/source/download.ts';
@@ -30,7 +30,7 @@ afterEach(async () => {
 function download(address: string, rules: EgressRules, options: Partial<DownloadOptions> = {}) {
   return downloadSource(address, {
     directory,
-    egress: createEgress(rules),
+    egress: createEgressGuard(rules),
     limits: { sourceBytes: 1_000_000 },
     signal: new AbortController().signal,
     decode: decodeFile,

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
-import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import { createReadValidators } from '../../../../functions/shared/source/download.ts';
 import { type Listening, serveHttp } from '../../../helpers/fault-server.ts';
 
@@ -10,7 +10,7 @@ afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())));
 async function validatorsOf(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const server = await serveHttp(answer);
   servers.push(server);
-  const read = createReadValidators(createEgress({ exceptions: [`127.0.0.1:${server.port}`] }));
+  const read = createReadValidators(createEgressGuard({ exceptions: [`127.0.0.1:${server.port}`] }));
   return read(`${server.origin}/a`, { account: 'one', signal: new AbortController().signal });
 }
 

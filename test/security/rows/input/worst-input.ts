@@ -2,7 +2,7 @@ import { MAX_FIELD_BYTES } from '../../../../functions/router/body/part.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { readRequest } from '../../../../functions/router/request.ts';
 import { route } from '../../../../functions/router/route.ts';
-import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import { describe } from '../../../../functions/shared/log.ts';
 import type { Parameter } from '../../../../functions/shared/options/option.ts';
 import { quote } from '../../../../functions/shared/quote.ts';
@@ -121,7 +121,7 @@ const STAGES: Readonly<Record<string, Stage>> = {
     names: ['http://', 'https://', 'http://a.', 'http://1.', 'http://[::'],
     run: (genes) => {
       // All that it does before it waits for something.
-      createEgress({ resolve: () => Promise.reject(new Error('no name')) })
+      createEgressGuard({ resolve: () => Promise.reject(new Error('no name')) })
         .check(genes.name + textWith(genes))
         .catch(() => {});
     },

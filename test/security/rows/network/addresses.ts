@@ -1,4 +1,4 @@
-import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import {
   FORBIDDEN_V4,
   FORBIDDEN_V6,
@@ -25,7 +25,7 @@ export const addresses: Row = {
     ];
     const hosts = PUBLIC_ADDRESSES.map((address) => (address.includes(':') ? `[${address}]` : address));
     // An unknown name would be rejected too, so every name resolves to a public address here.
-    const egress = createEgress({ resolve: async () => ['8.8.8.8'] });
+    const egress = createEgressGuard({ resolve: async () => ['8.8.8.8'] });
     const outcome = (host: string) =>
       egress.check(`http://${host}/`).then(
         () => 'reached',

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import { downloadSource } from '../../../../functions/shared/source/download.ts';
 import { inParallel } from '../../../../layers/parallel.ts';
 import { type DnsServer, serveDns } from '../../../helpers/dns-server.ts';
@@ -25,7 +25,7 @@ export const downloadRebinding: Row = {
     const prize = await serveHttp((_request, response) => response.end('secret'));
     const dns = await serveDns((_name, asked) => (asked % 2 === 0 ? PUBLIC : LOOPBACK));
     const directory = await mkdtemp(join(tmpdir(), 'rebinding-'));
-    const egress = createEgress({ resolve: dns.resolve, resolveTime: 30_000, ports: [prize.port] });
+    const egress = createEgressGuard({ resolve: dns.resolve, resolveTime: 30_000, ports: [prize.port] });
     const failures: string[] = [];
     try {
       const fetched = async (name: string) =>

@@ -1,4 +1,4 @@
-import type { Egress } from '../../../../shared/egress/guard.ts';
+import type { EgressGuard } from '../../../../shared/egress/guard.ts';
 import { ConversionError, type ErrorReport } from '../../../../shared/errors.ts';
 import { namesWithoutEffect } from '../../../../shared/options/read-options.ts';
 import type { ConversionLimits, Tool } from '../../../../shared/tool.ts';
@@ -11,7 +11,7 @@ import { createReceiver, type Receiver } from './upload.ts';
 interface DirectDependencies {
   readonly tool: Tool;
   readonly handle: Invoke;
-  readonly egress: Egress;
+  readonly egress: EgressGuard;
   readonly limits: ConversionLimits;
 }
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { Egress } from '../../../../shared/egress/guard.ts';
+import type { EgressGuard } from '../../../../shared/egress/guard.ts';
 import { ConversionError, type ErrorCode, megabytes } from '../../../../shared/errors.ts';
 import { MAX_INLINE_BYTES } from '../../../../shared/settings/aws.ts';
 import type { StoredFile } from '../../../storage.ts';
@@ -17,7 +17,7 @@ export interface Receiver {
 }
 
 /** Creates the receiver of one invocation. Uploads go through the egress guard, like every other connection. */
-export function createReceiver(upload: Upload | undefined, egress: Egress, account: string): Receiver {
+export function createReceiver(upload: Upload | undefined, egress: EgressGuard, account: string): Receiver {
   const outputs: ToolOutput[] = [];
   let inlineBytes = 0;
 
@@ -42,7 +42,7 @@ export function createReceiver(upload: Upload | undefined, egress: Egress, accou
 }
 
 interface UploadContext {
-  readonly egress: Egress;
+  readonly egress: EgressGuard;
   readonly account: string;
   readonly signal: AbortSignal;
 }

@@ -10,7 +10,7 @@ import {
   type ProxyCaps,
   startEgressProxy,
 } from '../../../../../functions/engines/chromium/proxy/proxy.ts';
-import { createEgress, type EgressRules } from '../../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard, type EgressRules } from '../../../../../functions/shared/egress/guard.ts';
 import { flood, type Listening, serveHttp, serveRaw } from '../../../../helpers/fault-server.ts';
 
 const closing: { close(): Promise<void> }[] = [];
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 async function proxied(rules: EgressRules, caps: Partial<ProxyCaps> = {}): Promise<EgressProxy> {
-  const proxy = await startEgressProxy(createEgress(rules), { connect: 60_000, ...caps });
+  const proxy = await startEgressProxy(createEgressGuard(rules), { connect: 60_000, ...caps });
   closing.push(proxy);
   return proxy;
 }
@@ -66,7 +66,7 @@ describe('the files of an uploaded page', () => {
       ['css/a b.css', { file, start: 7, bytes: 5 }],
       ['none', { file, start: 12, bytes: 0 }],
     ]);
-    const proxy = await startEgressProxy(createEgress(rules), {}, [], 'one', {
+    const proxy = await startEgressProxy(createEgressGuard(rules), {}, [], 'one', {
       host: 'upload.invalid',
       files,
     });
@@ -196,7 +196,7 @@ describe('the egress proxy', () => {
     const prize = await opened(serveHttp((_incoming, response) => response.end('secret')));
     let asked = 0;
     const resolve = async () => [asked++ % 2 === 0 ? '192.0.3.1' : '127.0.0.1'];
-    const egress = createEgress({ resolve, ports: [prize.port] });
+    const egress = createEgressGuard({ resolve, ports: [prize.port] });
     const address = `http://page.example:${prize.port}/`;
 
     for (let round = 0; round < 200; round++) {
@@ -265,7 +265,7 @@ describe('the egress proxy', () => {
   it('ends every connection when it closes', async () => {
     let received = 0;
     const { port } = await opened(serveRaw((socket) => socket.once('data', () => (received += 1))));
-    const proxy = await startEgressProxy(createEgress({ exceptions: [`127.0.0.1:${port}`] }));
+    const proxy = await startEgressProxy(createEgressGuard({ exceptions: [`127.0.0.1:${port}`] }));
     const open = tunnel(proxy, `127.0.0.1:${port}`, 'hello');
     const waiting = get(proxy, `http://127.0.0.1:${port}/`).catch(() => 'cut');
     await expect.poll(() => received).toBe(2);

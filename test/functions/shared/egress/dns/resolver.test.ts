@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createResolver } from '../../../../../functions/shared/egress/dns/resolver.ts';
-import { createEgress } from '../../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../../functions/shared/egress/guard.ts';
 import { type DnsServer, serveDns } from '../../../../helpers/dns-server.ts';
 
 const NAMES = {
@@ -60,7 +60,7 @@ describe('a silent name server', () => {
   });
 
   it('blocks neither files nor names of another account', async () => {
-    const egress = createEgress({ resolve: resolver(), resolveTime: 60_000 });
+    const egress = createEgressGuard({ resolve: resolver(), resolveTime: 60_000 });
     let ended = 0;
     const attack = Array.from({ length: 400 }, (_, index) =>
       egress.check(`http://silent-${index}.example/`, { account: 'attacker' }).catch(() => (ended += 1)),
@@ -77,7 +77,7 @@ describe('a silent name server', () => {
   });
 
   it('is reported after three seconds, with the same message as a blocked host', async () => {
-    const egress = createEgress({ resolve: resolver() });
+    const egress = createEgressGuard({ resolve: resolver() });
 
     await expect(egress.check('http://silent.example/', { account: 'a' })).rejects.toMatchObject({
       code: 'BLOCKED_ADDRESS',
@@ -88,7 +88,7 @@ describe('a silent name server', () => {
 
   it('frees the slot of a lookup when its conversion is cancelled', async () => {
     const lookups = { total: 2, perAccount: 2 };
-    const egress = createEgress({ resolve: resolver(), resolveTime: 60_000, lookups });
+    const egress = createEgressGuard({ resolve: resolver(), resolveTime: 60_000, lookups });
     const stop = new AbortController();
     const attack = ['a', 'b', 'c', 'd'].map((name) =>
       egress.check(`http://${name}.silent.example/`, { account: 'a', signal: stop.signal }),

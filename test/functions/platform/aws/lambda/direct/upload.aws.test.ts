@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FILE_NAME, type Upload } from '../../../../../../functions/platform/aws/lambda/direct/event.ts';
 import { readEvent } from '../../../../../../functions/platform/aws/lambda/direct/read-event.ts';
 import { createReceiver } from '../../../../../../functions/platform/aws/lambda/direct/upload.ts';
-import { createEgress } from '../../../../../../functions/shared/egress/guard.ts';
+import { createEgressGuard } from '../../../../../../functions/shared/egress/guard.ts';
 import { pdftools } from '../../../../../../functions/tools.ts';
 import { type RadosGateway, startRadosGateway } from '../../../../../aws-servers/radosgw.ts';
 
@@ -35,7 +35,7 @@ afterAll(async () => {
 });
 
 async function upload(to: Upload): Promise<void> {
-  const egress = createEgress({ exceptions: [new URL(gateway.endpoint).host] });
+  const egress = createEgressGuard({ exceptions: [new URL(gateway.endpoint).host] });
   const file = {
     path: join(directory, 'a.pdf'),
     name: 'a.pdf',
