@@ -1,4 +1,4 @@
-import { demoAccount } from '../platform/demo-account.ts';
+import { accountOfIp } from '../platform/ip-account.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { alternatives } from '../shared/quote.ts';
@@ -85,7 +85,7 @@ async function respondToBody(call: Call, dependencies: Dependencies): Promise<Ca
 async function readBody(call: Call, dependencies: Dependencies): Promise<CallResult> {
   const { key, ...rest } = call;
   const { http, endpoint, signal } = rest;
-  const caller = { name: key?.account ?? demoAccount(http.ip), hasKey: key !== undefined };
+  const caller = { name: key?.account ?? accountOfIp(http.ip), hasKey: key !== undefined };
   const names = parameterNames(dependencies.tools);
   const request = { ...http, body: http.body!, maySendSource: endpoint === 'convert', names };
   const body = await openBody(request, caller, signal);

@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import { InvokeCommand, type InvokeCommandOutput, type LambdaClient } from '@aws-sdk/client-lambda';
 import { ConversionError, engineCrashError } from '../../shared/errors.ts';
 import { abortError, timeoutError } from '../../shared/timeout.ts';
-import { DEMO_ACCOUNT, isDemoAccount } from '../demo-account.ts';
 import type { Invocation, Invoke } from '../invoke/invoke.ts';
 import { readResult } from '../invoke/result.ts';
+import { DEMO_ACCOUNT, isIpAccount } from '../ip-account.ts';
 
 /** Errors of the Lambda service that mean it is at capacity. */
 const BUSY = new Set([
@@ -96,7 +96,7 @@ async function sendWithRetry(
  * environments cost extra for each account.
  */
 function tenantId({ account }: Invocation): string {
-  if (isDemoAccount(account)) return DEMO_ACCOUNT;
+  if (isIpAccount(account)) return DEMO_ACCOUNT;
   return TENANT_ID.test(account) ? account : createHash('sha256').update(account).digest('hex');
 }
 

@@ -1,5 +1,5 @@
-import { DEMO_ACCOUNT, demoAccount } from '../../platform/demo-account.ts';
 import type { Invoke } from '../../platform/invoke/invoke.ts';
+import { accountOfIp, DEMO_ACCOUNT } from '../../platform/ip-account.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import { DEMO_PREFIX, type Storage } from '../../platform/storage.ts';
 import { HOUR } from '../../shared/dates.ts';
@@ -67,7 +67,7 @@ export async function convertDemo(
   if (!demo) return { facts: { code: 'INVALID_KEY' } };
   if (keyless?.admits(http.ip) === false) return { facts: { code: 'RATE_LIMITED', isDemo: true } };
   keyless?.count(http.ip);
-  const account = demoAccount(http.ip);
+  const account = accountOfIp(http.ip);
   await takeTurn(account);
   const end = performance.now() + DEMO_LIMITS.conversionTime;
   const sourceBytes = Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes);
@@ -136,7 +136,7 @@ async function admitDemo(
   // The total is counted first, because each counted IP address is stored.
   const all = await count(DEMO_ACCOUNT, perHour);
   if (!all.admitted) return false;
-  const own = await count(demoAccount(ip), perAddress);
+  const own = await count(accountOfIp(ip), perAddress);
   if (!own.admitted) await limiter.release(all.ticket, 'all');
   return own.admitted;
 }

@@ -1,4 +1,4 @@
-import { demoAccount } from '../../platform/demo-account.ts';
+import { accountOfIp } from '../../platform/ip-account.ts';
 import { MINUTE } from '../../shared/dates.ts';
 
 /** Maximum number of IP addresses to count per minute. Requests from others are not read. */
@@ -27,11 +27,11 @@ export function createKeylessLimit(
   };
   return {
     admits: (ip) => {
-      const count = find(demoAccount(ip));
+      const count = find(accountOfIp(ip));
       return count === 0 ? counts.size < MAX_IPS : count < perMinute;
     },
     count: (ip) => {
-      const caller = demoAccount(ip);
+      const caller = accountOfIp(ip);
       counts.set(caller, find(caller) + 1);
     },
   };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { demoAccount } from '../../platform/demo-account.ts';
+import { accountOfIp } from '../../platform/ip-account.ts';
 import { isValid, rotateKey } from '../../platform/keys/keys.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import type { Records } from '../../platform/records.ts';
@@ -149,7 +149,7 @@ export function createAccounts(dependencies: AccountDependencies) {
       // This is a link, because a form may not be redirected to another site. Pages of other sites must not start a
       // sign-in either.
       if (!['same-origin', 'none', undefined].includes(header('sec-fetch-site'))) return home;
-      if (!(await mayTry(demoAccount(ip), ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
+      if (!(await mayTry(accountOfIp(ip), ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
       const begun = await openId.begin(requestOrigin);
       return begun ? { status: 303, ...begun } : signIn(502, wrong(TEXT.providers.unavailable));
     }
@@ -235,7 +235,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     if (act) return member ? { ...(await act(member, form, request)), member } : home;
     const isLink = path === '/account/sign-in';
     // Counted separately, so that too many requests do not block using a link.
-    const attempt = `${isLink ? 'link:' : ''}${demoAccount(request.ip)}`;
+    const attempt = `${isLink ? 'link:' : ''}${accountOfIp(request.ip)}`;
     if (!(await mayTry(attempt, ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
     if (path === '/account/link') return requestLink(form);
     if (isLink) return useLink(form, session, request.ip);

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { demoAccount } from '../../../../functions/platform/demo-account.ts';
 import type { Invocation } from '../../../../functions/platform/invoke/invoke.ts';
 import type { Limiter } from '../../../../functions/platform/limits/limits.ts';
 import { windowsAt } from '../../../../functions/platform/limits/windows.ts';
@@ -168,19 +167,5 @@ describe('demo mode', () => {
 
     expect(body).toMatch(/demo mode\.$/);
     expect(invocations).toEqual([]);
-  });
-});
-
-describe('the account of an IP address', () => {
-  it('is the same for all spellings of an IPv4 address, and for an IPv6 network', () => {
-    expect(demoAccount('::ffff:203.0.113.1')).toBe(demoAccount('203.0.113.1'));
-    expect(demoAccount('2001:db8:1:2::1')).toBe(demoAccount('2001:db8:1:2:aaaa:bbbb:cccc:dddd'));
-    expect(demoAccount('2001:db8::1')).toBe(demoAccount('2001:0db8:0:0:ffff::'));
-  });
-
-  it('differs between addresses and networks, and does not contain the address', () => {
-    expect(demoAccount('203.0.113.1')).not.toBe(demoAccount('203.0.113.2'));
-    expect(demoAccount('2001:db8:1:2::1')).not.toBe(demoAccount('2001:db8:1:3::1'));
-    expect(demoAccount('203.0.113.1')).not.toContain('203');
   });
 });
