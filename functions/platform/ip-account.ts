@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { networkOf } from '../shared/egress/network.ts';
+import { networkOf } from '../shared/network.ts';
 
 /** The account of all demo conversions together. Each IP address has a sub-account. */
 export const DEMO_ACCOUNT = 'demo';

@@ -43,7 +43,7 @@ export const RETIRED: readonly Retired[] = [
     instead: 'URL, or IP address',
     // `sign('address')` would end the validity of all URLs if it changed.
     except:
-      /(?:IP|IPv4|IPv6|email|another|own|link-local|loopback) address(?:es)?|\.address\b|sign\('address'|RangeAddress/i,
+      /(?:IP|IPv4|IPv6|email|another|own|link-local|loopback) address(?:es)?|\.address\b|sign\('address'|ip-address\.ts|RangeAddress/i,
     within: 'functions/(?!README|shared/egress|engines/chromium/proxy)',
   },
   {
