@@ -17,8 +17,8 @@ import { SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
 import { Alarms } from './constructs/alarms.ts';
-import { Cdn } from './constructs/cdn.ts';
 import { Endpoint } from './constructs/endpoint.ts';
+import { Front } from './constructs/front.ts';
 import { KeyTable } from './constructs/key-table.ts';
 import { LoginPool } from './constructs/login-pool.ts';
 import { placementOf } from './constructs/placement.ts';
@@ -55,9 +55,10 @@ export class ServiceStack extends Stack {
     const endpoint = new Endpoint(this, 'Endpoint', settings);
     const gateway = `${endpoint.restApiId}.execute-api.${this.region}.${this.urlSuffix}`;
     const host = settings.domain?.name ?? gateway;
-    const cdn = settings.front && new Cdn(this, 'Front', { host, hasSite: site !== null, ...settings.front });
+    const front =
+      settings.front && new Front(this, 'Front', { host, hasSite: site !== null, ...settings.front });
     // Sessions and forms belong to one origin, which is that of the outermost host name.
-    const origin = `https://${settings.front?.domain?.name ?? cdn?.distributionDomainName ?? host}`;
+    const origin = `https://${settings.front?.domain?.name ?? front?.distributionDomainName ?? host}`;
     const siteUrl = `${origin}${SITE_PATH}`;
     const defaultSiteUrl = site ? siteUrl : 'https://example.com';
     bucket.allowUploads([...new Set([...corsOrigins, ...(site ? [origin] : [])])]);
@@ -65,7 +66,7 @@ export class ServiceStack extends Stack {
     const ownHosts = [
       gateway,
       settings.domain?.name,
-      cdn?.distributionDomainName,
+      front?.distributionDomainName,
       settings.front?.domain?.name,
     ].filter((name) => name !== undefined);
     const reach = { ownHosts, resultsUrl: `https://${bucket.bucketRegionalDomainName}/` };
@@ -152,8 +153,8 @@ export class ServiceStack extends Stack {
       'Base URL. Send conversion requests to this URL followed by /api/.',
     );
     if (site) this.#output('SiteUrl', siteUrl, 'Pages to try a conversion, and for accounts.');
-    if (cdn)
-      this.#output('FrontUrl', `http://${cdn.distributionDomainName}`, 'The same over HTTP and HTTPS.');
+    if (front)
+      this.#output('FrontUrl', `http://${front.distributionDomainName}`, 'The same over HTTP and HTTPS.');
     if (endpoint.domainTarget !== undefined)
       this.#output('DomainTarget', endpoint.domainTarget, 'Target of the DNS record of your domain.');
     this.#output('ResultsBucket', bucket.bucketName, 'Stores the results.');

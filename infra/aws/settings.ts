@@ -15,7 +15,7 @@ const count = integer(COUNTS);
 const byFunction = (max: number) => z.partialRecord(z.enum(FUNCTIONS), integer({ min: 1, max })).prefault({});
 
 /** Seconds that the router and the start of a tool need in addition to a conversion. */
-const CDN_RESERVE = 10;
+const FRONT_RESERVE = 10;
 
 const parameter = z
   .string()
@@ -174,8 +174,8 @@ const schema = z
       const message = `cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two`;
       addIssue({ code: 'custom', path: ['provisioned'], message });
     }
-    if (front && conversionLimits.seconds + CDN_RESERVE > front.timeout) {
-      const message = `must be at most ${front.timeout - CDN_RESERVE}, ${CDN_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
+    if (front && conversionLimits.seconds + FRONT_RESERVE > front.timeout) {
+      const message = `must be at most ${front.timeout - FRONT_RESERVE}, ${FRONT_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
       addIssue({ code: 'custom', path: ['conversionLimits', 'seconds'], message });
     }
     if (front && wafRate !== undefined) {

@@ -20,7 +20,7 @@ import { SITE_PATH } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 
-type CdnProps = { readonly host: string; readonly hasSite: boolean } & NonNullable<Settings['front']>;
+type FrontProps = { readonly host: string; readonly hasSite: boolean } & NonNullable<Settings['front']>;
 
 /** All error statuses that CloudFront would otherwise cache for 10 s if they have no `Cache-Control`. */
 const ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
@@ -29,8 +29,8 @@ const ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
  * Accepts plain HTTP as well as HTTPS and passes each request on. Caches only the files of signed links with
  * `_cache`, because every other response has `no-store`.
  */
-export class Cdn extends Distribution {
-  constructor(scope: Construct, id: string, { host, timeout, domain, hasSite }: CdnProps) {
+export class Front extends Distribution {
+  constructor(scope: Construct, id: string, { host, timeout, domain, hasSite }: FrontProps) {
     const origin = new HttpOrigin(host, {
       protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
       readTimeout: Duration.seconds(timeout),
