@@ -2,20 +2,16 @@ import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import {
   choiceSetting,
-  demoSettings,
-  logSettings,
-  rateLimitSettings,
-  switchSetting,
-} from '../../functions/shared/settings/accounts.ts';
-import {
   listSetting,
   numberSetting,
   originSetting,
   originsSetting,
+  switchSetting,
   textSetting,
 } from '../../functions/shared/settings/environment.ts';
 import { conversionLimitSettings } from '../../functions/shared/settings/limits.ts';
 import { openIdSettings } from '../../functions/shared/settings/openid.ts';
+import { demoSettings, logSettings, rateLimitSettings } from '../../functions/shared/settings/service.ts';
 import type { SignUp } from '../../functions/site/accounts/pages.ts';
 import { originOf } from './origin.ts';
 

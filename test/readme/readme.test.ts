@@ -49,7 +49,7 @@ it('lists every setting of the server in the guide for one machine', () => {
   const sources = [
     'infra/local/settings.ts',
     'functions/shared/settings/limits.ts',
-    'functions/shared/settings/accounts.ts',
+    'functions/shared/settings/service.ts',
   ];
   const code = sources.map((path) => readFileSync(join(root, path), 'utf8')).join('\n');
 

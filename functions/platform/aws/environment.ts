@@ -1,8 +1,8 @@
 import type { RateLimits } from '../../shared/rate-limits.ts';
-import type { DemoSettings } from '../../shared/settings/accounts.ts';
 import { textSetting } from '../../shared/settings/environment.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import type { SandboxMode } from '../../shared/settings/sandbox.ts';
+import type { DemoSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Sizes } from './sizes.ts';
 

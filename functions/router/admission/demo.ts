@@ -8,7 +8,7 @@ import { FORMATS } from '../../shared/formats.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { defaultsOf } from '../../shared/options/read-options.ts';
-import type { DemoSettings } from '../../shared/settings/accounts.ts';
+import type { DemoSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits, Tool } from '../../shared/tool.ts';
 import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
 import { invokeTool } from '../invoke.ts';

@@ -21,6 +21,23 @@ export function numberSetting(
   throw new Error(`Setting ${name} must be an integer from ${min} to ${max}, got '${text}'.`);
 }
 
+/** Reads one of several words. */
+export function choiceSetting<Choice extends string>(
+  name: string,
+  choices: readonly Choice[],
+  absent: Choice,
+): Choice {
+  const text = textSetting(name, absent);
+  const choice = choices.find((known) => known === text.toLowerCase());
+  if (choice !== undefined) return choice;
+  throw new Error(`Setting ${name} must be one of ${choices.join(', ')}, got '${text}'.`);
+}
+
+/** Reads `on` or `off`. */
+export function switchSetting(name: string, absent: boolean): boolean {
+  return choiceSetting(name, ['on', 'off'], absent ? 'on' : 'off') === 'on';
+}
+
 /** Reads a comma-separated list. */
 export function listSetting(name: string): string[] {
   const parts = textSetting(name, '').split(',');

@@ -1,6 +1,6 @@
 import type { Level, LogFormat } from '../log.ts';
 import type { RateLimits } from '../rate-limits.ts';
-import { numberSetting, textSetting } from './environment.ts';
+import { choiceSetting, numberSetting, switchSetting } from './environment.ts';
 
 /** Range of the limits on calls. */
 export const COUNTS = { min: 0, max: 1_000_000_000 } as const;
@@ -37,27 +37,10 @@ export function demoSettings(): DemoSettings | undefined {
   };
 }
 
-/** Reads `on` or `off`. */
-export function switchSetting(name: string, absent: boolean): boolean {
-  return choiceSetting(name, ['on', 'off'], absent ? 'on' : 'off') === 'on';
-}
-
 /** Reads LOG_FORMAT (`json` or `pretty`) and LOG_LEVEL. */
 export function logSettings(defaultFormat: LogFormat): { format: LogFormat; level: Level } {
   return {
     format: choiceSetting('LOG_FORMAT', ['json', 'pretty'], defaultFormat),
     level: choiceSetting('LOG_LEVEL', ['debug', 'info', 'warn', 'error'], 'info'),
   };
-}
-
-/** Reads one of several words. */
-export function choiceSetting<Choice extends string>(
-  name: string,
-  choices: readonly Choice[],
-  absent: Choice,
-): Choice {
-  const text = textSetting(name, absent);
-  const choice = choices.find((known) => known === text.toLowerCase());
-  if (choice !== undefined) return choice;
-  throw new Error(`Setting ${name} must be one of ${choices.join(', ')}, got '${text}'.`);
 }
