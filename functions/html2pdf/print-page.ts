@@ -17,14 +17,14 @@ import { pinToWindow } from './document/pin.ts';
 import { splitHugeTables } from './document/tables.ts';
 import { makeGray } from './gray.ts';
 import { useDeviceColors } from './image-colors.ts';
-import { sectionsOf, showRunningTexts } from './numbering.ts';
 import type { Html2pdfOptions } from './options.ts';
 import { chromiumRanges, pagesIn } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
-import { print, tooLargeError } from './print.ts';
+import { printToFile, tooLargeError } from './print-to-file.ts';
 import { hasSections, runningTextOf, template, withDefaultHeader } from './running-text.ts';
+import { sectionsOf, showRunningTexts } from './running-text-overlay.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
 const INCH = 25.4;
@@ -102,15 +102,15 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   let bookmarks: readonly Bookmark[] = [];
   if (options.toc || named) {
     const survey = { ...settings, generateDocumentOutline: true };
-    await print(session, survey, output);
+    await printToFile(session, survey, output);
     const written = readWrittenPdf(await readOutput(path));
     if (written) bookmarks = readBookmarks(written);
     if (options.toc && written) await numberContents(session, readDestinations(written), options);
   }
-  const pageCount = await print(session, settings, output);
+  const pageCount = await printToFile(session, settings, output);
   // Page numbers counted from the end, or past it, are only known after everything has been printed once.
   const ranges = chromiumRanges(options, pageCount);
-  if (ranges) await print(session, { ...settings, pageRanges: ranges }, output);
+  if (ranges) await printToFile(session, { ...settings, pageRanges: ranges }, output);
   // Must precede the file update that makes the PDF gray.
   if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColors(path);
   if (options.grayscale) await makeGray(path);
@@ -128,7 +128,7 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
     ...sectionsOf(bookmarks, page),
   }));
   await showRunningTexts(session, { templates: headerTemplate + footerTemplate, pages }, paper);
-  await print(session, overlaySettings(paper), { path: overlay, limits });
+  await printToFile(session, overlaySettings(paper), { path: overlay, limits });
   if (options.grayscale) await makeGray(overlay);
   return { hasOverlay: true, settled, pageCount };
 };

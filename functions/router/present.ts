@@ -67,9 +67,9 @@ async function deliverReply(
   request: ConversionRequest,
   result: ConversionToPresent,
   { storage, signal }: Stored,
-  name: () => Promise<HttpReply>,
+  withUrls: () => Promise<HttpReply>,
 ): Promise<HttpReply> {
-  if (request.response === 'text') return name();
+  if (request.response === 'text') return withUrls();
   const objectKey = result.objectKeys[0] ?? '';
   const headers = detailHeaders(request, result);
   if (request.response === 'file' && storage.open) {

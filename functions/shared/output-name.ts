@@ -1,6 +1,7 @@
 import { ConversionError } from './errors.ts';
 import { FORMATS, type Format, readFormat } from './formats.ts';
 import { quote } from './quote.ts';
+import type { Tool } from './tool.ts';
 
 /** How results are named: one file, one file per page from a `%d` pattern, or one archive of all pages. */
 export type OutputName =
@@ -54,6 +55,22 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   }
   if (numbers.length === 1) return { format, outputName: { kind: 'numbered', pattern } };
   return { format, outputName: { kind: 'one', name } };
+}
+
+/**
+ * Returns the format if the tool can write it as one file, or as one file per page, as requested.
+ * @throws ConversionError `UNSUPPORTED_CONVERSION`.
+ */
+export function checkFormat(tool: Tool, format: Format, { kind }: OutputName): Format {
+  const formats = kind === 'one' ? tool.formats : tool.paged;
+  if (formats.includes(format)) return format;
+  const shape = kind === 'one' ? `a .${format} file` : `one .${format} file per page`;
+  const offer = formats.map((known) => `.${known}`).join(', ');
+  const instead = offer === '' ? 'always writes a single file' : `writes ${offer}`;
+  throw new ConversionError(
+    'UNSUPPORTED_CONVERSION',
+    `Parameter 'outfile' asks for ${shape}, but ${tool.name} ${instead}.`,
+  );
 }
 
 /** Restores a `%03d` that was not encoded: decoding a query turns `%03` into a control character. */

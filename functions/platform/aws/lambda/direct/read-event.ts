@@ -1,12 +1,12 @@
 import { ConversionError } from '../../../../shared/errors.ts';
 import type { Format } from '../../../../shared/formats.ts';
 import { readArgs } from '../../../../shared/options/args.ts';
-import { checkFormat, readSourceUrl } from '../../../../shared/options/common.ts';
 import { createIssues, type Issues } from '../../../../shared/options/issues.ts';
 import { type Parameter, readUrl } from '../../../../shared/options/option.ts';
 import { checkOrder } from '../../../../shared/options/order.ts';
 import { readOptions } from '../../../../shared/options/read-options.ts';
-import { type OutputName, readOutputName } from '../../../../shared/output-name.ts';
+import { readSourceUrl } from '../../../../shared/options/source-parameter.ts';
+import { checkFormat, type OutputName, readOutputName } from '../../../../shared/output-name.ts';
 import { quote } from '../../../../shared/quote.ts';
 import type { Tool } from '../../../../shared/tool.ts';
 import type { Invocation } from '../../../invoke/invoke.ts';

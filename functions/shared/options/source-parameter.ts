@@ -1,9 +1,6 @@
 import { ConversionError } from '../errors.ts';
-import type { Format } from '../formats.ts';
-import type { OutputName } from '../output-name.ts';
 import { quote } from '../quote.ts';
 import { checkDataUrl } from '../source/data-url.ts';
-import type { Tool } from '../tool.ts';
 import { readUrl, URL_RULE } from './option.ts';
 
 /** Matches spellings that people use for local files. */
@@ -42,20 +39,4 @@ export function readSourceUrl(text: string): string {
   const url = readUrl(text);
   if (url !== undefined) return url;
   throw new ConversionError('BAD_ADDRESS', `Parameter 'infile' must be ${URL_RULE}, got ${quote(text)}.`);
-}
-
-/**
- * Returns the format if the tool can write it as one file, or as one file per page, as requested.
- * @throws ConversionError `UNSUPPORTED_CONVERSION`.
- */
-export function checkFormat(tool: Tool, format: Format, { kind }: OutputName): Format {
-  const formats = kind === 'one' ? tool.formats : tool.paged;
-  if (formats.includes(format)) return format;
-  const shape = kind === 'one' ? `a .${format} file` : `one .${format} file per page`;
-  const offer = formats.map((known) => `.${known}`).join(', ');
-  const instead = offer === '' ? 'always writes a single file' : `writes ${offer}`;
-  throw new ConversionError(
-    'UNSUPPORTED_CONVERSION',
-    `Parameter 'outfile' asks for ${shape}, but ${tool.name} ${instead}.`,
-  );
 }

@@ -12,7 +12,7 @@ const CHUNK = 1 << 20;
  * Prints the page to a file and returns its page count.
  * @throws ConversionError `RESULT_TOO_LARGE`.
  */
-export async function print(
+export async function printToFile(
   session: Session,
   settings: Protocol.Page.PrintToPDFRequest,
   { path, limits }: { path: string; limits: ConversionLimits },
