@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { NewKey } from '../../functions/platform/keys/keys.ts';
-import { withoutAbsent } from '../../functions/platform/keys/keys.ts';
 import { monthOf } from '../../functions/shared/dates.ts';
 import type { RateLimits } from '../../functions/shared/rate-limits.ts';
+import { withoutAbsent } from '../../functions/shared/without-absent.ts';
 import { readEmail } from '../../functions/site/accounts/members.ts';
 
 export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region REGION]]

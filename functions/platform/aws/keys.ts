@@ -1,7 +1,8 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { dayOf } from '../../shared/dates.ts';
+import { withoutAbsent } from '../../shared/without-absent.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
-import { isValid, type KeyRecord, type Keys, withoutAbsent } from '../keys/keys.ts';
+import { isValid, type KeyRecord, type Keys } from '../keys/keys.ts';
 import { accountItem } from './accounts.ts';
 import { assign, type Item, openTable, type TableLocation, type Update } from './table.ts';
 

@@ -111,10 +111,3 @@ export async function rotateKey(keys: Keys, id: string, overlap: number) {
 export function isValid({ disabled, accountDisabled, expires }: KeyRecord): boolean {
   return !disabled && !accountDisabled && (expires === undefined || expires > Date.now());
 }
-
-/** Copies a record without absent values. */
-export function withoutAbsent<Value extends object>(
-  value: Value,
-): { [Name in keyof Value]: Exclude<Value[Name], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as never;
-}

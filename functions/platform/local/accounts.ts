@@ -1,5 +1,5 @@
+import { withoutAbsent } from '../../shared/without-absent.ts';
 import type { Account, AccountTable } from '../accounts.ts';
-import { withoutAbsent } from '../keys/keys.ts';
 import type { Database } from './database.ts';
 
 type Row = Record<string, string | number | null>;

@@ -1,4 +1,4 @@
-import { withoutAbsent } from '../keys/keys.ts';
+import { withoutAbsent } from '../../shared/without-absent.ts';
 import {
   FAILURE_LIFETIME,
   type Failure,

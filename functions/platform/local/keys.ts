@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { dayOf } from '../../shared/dates.ts';
+import { withoutAbsent } from '../../shared/without-absent.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
-import { isValid, type KeyRecord, type Keys, withoutAbsent } from '../keys/keys.ts';
+import { isValid, type KeyRecord, type Keys } from '../keys/keys.ts';
 import type { Database } from './database.ts';
 
 type Row = Record<string, string | number | null>;
