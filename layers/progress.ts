@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 
 /** Shows the progress of a build. */
-export interface Progress {
+interface Progress {
   /** Shows the name of the current step. */
   step(text: string): void;
   /** Ends the line of the current step, if there is one. */

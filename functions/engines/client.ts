@@ -20,7 +20,7 @@ export interface StallTimeouts {
 }
 
 /** Everything that distinguishes one engine from another. */
-export interface EngineDescription
+interface EngineDescription
   extends Pick<WorkerPoolOptions, 'requests' | 'memory' | 'maxMemory' | 'messages' | 'cancellable'> {
   /** Called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   readonly command: (home: string) => WorkerCommand;
@@ -31,7 +31,7 @@ export interface EngineDescription
 export type ScriptDependencies = Omit<EngineDependencies, 'egress' | 'download'>;
 
 /** An engine that is a script. */
-export interface ScriptDescription extends Omit<EngineDescription, 'command'> {
+interface ScriptDescription extends Omit<EngineDescription, 'command'> {
   readonly script: string;
   /** Maximum size of the script's heap in MiB. */
   readonly heap: number;

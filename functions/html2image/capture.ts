@@ -11,7 +11,7 @@ const TILE = 8192;
 /** Chromium's names of the formats. */
 const SCREENSHOT = { jpg: 'jpeg', png: 'png', webp: 'webp' } as const satisfies Record<ImageFormat, string>;
 
-export interface CaptureOptions {
+interface CaptureOptions {
   readonly zoom: number;
   readonly format: ImageFormat;
   readonly quality: number;

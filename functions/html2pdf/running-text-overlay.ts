@@ -3,7 +3,7 @@ import type { Session } from '../engines/chromium/page/session.ts';
 import type { Bookmark } from './written-pdf.ts';
 
 /** The text of each class of a header or footer on one page. */
-export type Values = Readonly<
+type Values = Readonly<
   Record<'pageNumber' | 'totalPages' | 'title' | 'url' | 'date' | 'section' | 'subsection', string>
 >;
 

@@ -1,7 +1,7 @@
 import type { Html2pdfOptions } from './options.ts';
 
 /** The header or footer of every page: HTML, or three texts and a line. */
-export interface RunningText {
+interface RunningText {
   readonly html: string | undefined;
   readonly texts: readonly [left: string, center: string, right: string];
   readonly line: boolean;
@@ -11,7 +11,7 @@ export interface RunningText {
 }
 
 /** Values for a template's placeholders, except page numbers. */
-export interface TemplateValues {
+interface TemplateValues {
   readonly url: string;
   readonly now: Date;
   readonly locale: string;
@@ -64,7 +64,7 @@ export function hasSections(running: RunningText | undefined): boolean {
 }
 
 /** Position of templates: the size of the paper and its margins in millimeters. */
-export interface Place {
+interface Place {
   readonly height: number;
   readonly top: number;
   readonly bottom: number;

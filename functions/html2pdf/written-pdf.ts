@@ -1,5 +1,5 @@
 /** A PDF as Chromium writes it: one cross-reference table, and uncompressed dictionaries. */
-export interface WrittenPdf {
+interface WrittenPdf {
   /** Returns the text of an object without its number, or an empty string if there is none. */
   object(number: number): string;
   /** Offsets of the objects, by number. */

@@ -17,7 +17,7 @@ export const SEQUENCES: readonly ImageFormat[] = ['gif', 'webp', 'tiff'];
 
 const FIRST_FRAME = ['-delete', '1--1'];
 
-export interface Edit extends Frames {
+interface Edit extends Frames {
   readonly operations: readonly Operation[];
   /** Files of the images that operators use, by URL. */
   readonly images: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import { type Operation, type OperatorName, operatorsOf } from './options/steps.
 import type { ImageFormat, ImageprocOptions } from './request.ts';
 
 /** Consecutive operators that one engine runs. */
-export interface Part {
+interface Part {
   readonly engine: 'sharp' | 'magick';
   readonly operations: readonly Operation[];
 }

@@ -14,10 +14,10 @@ export interface Account {
 }
 
 /** Properties that can be changed later. */
-export type AccountChanges = Partial<Pick<Account, 'role' | 'disabled' | 'signedOut'>>;
+type AccountChanges = Partial<Pick<Account, 'role' | 'disabled' | 'signedOut'>>;
 
 /** One page of search results. */
-export interface AccountPage {
+interface AccountPage {
   readonly accounts: readonly Account[];
   /** Number of matches on all pages. */
   readonly total: number;

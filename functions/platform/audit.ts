@@ -16,7 +16,7 @@ export interface AuditEntry {
   readonly from: string;
 }
 
-export type NewAuditEntry = Omit<AuditEntry, 'number' | 'time'>;
+type NewAuditEntry = Omit<AuditEntry, 'number' | 'time'>;
 
 /** Maximum number of entries per read. */
 export const AUDIT_PAGE = 50;

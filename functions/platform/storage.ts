@@ -36,7 +36,7 @@ export interface Storage {
   readonly urlLifetime?: number;
 }
 
-export interface OpenedResult {
+interface OpenedResult {
   readonly headers: Readonly<Record<string, string>>;
   readonly content: Readable;
 }

@@ -18,12 +18,12 @@ export interface UploadTarget {
 }
 
 /** A source that a caller is sending. */
-export interface Upload extends UploadTarget {
+interface Upload extends UploadTarget {
   readonly content: Readable;
 }
 
 /** A multipart form that stores one file without an API key. The file must be its last part, named `file`. */
-export interface UploadForm {
+interface UploadForm {
   readonly url: string;
   readonly fields: Readonly<Record<string, string>>;
 }

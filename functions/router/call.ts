@@ -23,7 +23,7 @@ export interface Trace {
 }
 
 /** How a call ended. `CANCELLED` if the caller disconnected. */
-export type Outcome = 'OK' | 'CANCELLED' | ErrorCode;
+type Outcome = 'OK' | 'CANCELLED' | ErrorCode;
 
 /** Progress of a conversion, even of one that failed halfway. */
 export interface Progress {

@@ -52,7 +52,7 @@ export async function withAnySignal<Value>(
 }
 
 /** A timeout for data from another machine. */
-export interface ArrivalTimer {
+interface ArrivalTimer {
   /** Restarts the timeout when data has arrived. */
   restart(): void;
   stop(): void;

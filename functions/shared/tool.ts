@@ -6,7 +6,7 @@ import type { SandboxMode } from './settings/sandbox.ts';
 import type { WorkerObserver } from './worker-observer.ts';
 
 /** Memory and layers of a tool's Lambda function. */
-export interface Sizing {
+interface Sizing {
   /** Memory in MiB. On Lambda, 1769 MiB come with one full core, and new AWS accounts are limited to 3008 MiB. */
   readonly memory: number;
   /** Layers that contain the engine, by folder name below `layers/`. */
@@ -189,7 +189,7 @@ export interface Converted {
 }
 
 /** Runs one conversion. Throws `ConversionError` for every problem that the caller can do something about. */
-export type Convert<T extends Tool> = (
+type Convert<T extends Tool> = (
   conversion: Conversion<OptionsOf<T>, Sources[T['source']]>,
 ) => Promise<Converted>;
 

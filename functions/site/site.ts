@@ -19,7 +19,7 @@ import { supportPage } from './pages/support.ts';
 import { type FileLimits, type Sample, tryPage } from './pages/try.ts';
 import { TEXTS } from './texts.ts';
 
-export interface SiteDependencies extends FileLimits {
+interface SiteDependencies extends FileLimits {
   readonly tools: readonly Tool[];
   readonly assets: Assets;
   /** Nobody can sign in if absent. */

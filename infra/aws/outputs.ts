@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const OUTPUTS_FILE = join(import.meta.dirname, '../../dist/aws/outputs.json');
 
 /** The outputs of one stack by name. */
-export type Outputs = Readonly<Record<string, string>>;
+type Outputs = Readonly<Record<string, string>>;
 
 /**
  * Reads the outputs of all stacks from a file that `cdk deploy --outputs-file` has written. Returns none if it does

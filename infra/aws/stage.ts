@@ -1,4 +1,4 @@
-export interface Stage {
+interface Stage {
   /** Name of the stage. Absent for the default stage. */
   readonly name?: string;
   /** Appended to the stack's name. */

@@ -2,14 +2,14 @@ import { ERRORS, type ErrorCode } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 
 /** A request to the service, on this machine or another one. */
-export interface ServiceRequest {
+interface ServiceRequest {
   readonly query: readonly Parameter[];
   readonly headers: Readonly<Record<string, string>>;
   /** Absent if the source is a URL in the query. */
   readonly body?: Blob | undefined;
 }
 
-export interface ServiceReply {
+interface ServiceReply {
   readonly status: number;
   readonly body: string;
   readonly retryAfter?: number | undefined;

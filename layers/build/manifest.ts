@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Package } from '../debian/apt.ts';
 
 /** One line of a layer's `manifest.json`. */
-export interface ManifestEntry extends Package {
+interface ManifestEntry extends Package {
   /** Short names of licenses from the package's copyright file. */
   readonly licenses: readonly string[];
   /** Path of the full text in `licenses/`, which packages from the same source share. */

@@ -17,7 +17,7 @@ export interface Package {
   readonly sha256: string;
 }
 
-export interface UnpackRequest {
+interface UnpackRequest {
   /** Package names. All dependencies are included unless `dependencies` is false. */
   readonly packages: readonly string[];
   readonly dependencies?: boolean;

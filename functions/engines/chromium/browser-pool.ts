@@ -14,7 +14,7 @@ import { openUploadedPage } from './upload/page-files.ts';
 import { createUnpacker } from './upload/unpacker.ts';
 
 /** The files of a page in the conversion's directory, and what the browser reported about it. */
-export interface PageResult extends Omit<PageReply, 'hasOverlay'> {
+interface PageResult extends Omit<PageReply, 'hasOverlay'> {
   readonly path: string;
   readonly overlay?: string;
 }
@@ -23,7 +23,7 @@ export interface PageResult extends Omit<PageReply, 'hasOverlay'> {
  * Warm browsers of one tool. Each serves one page at a time, one account, and reaches the network only through the conversion's
  * proxy.
  */
-export interface BrowserPool<Options extends PageOptions> {
+interface BrowserPool<Options extends PageOptions> {
   run(conversion: Conversion<Options, URL>): Promise<PageResult>;
   warm(): Promise<void>;
   close(): Promise<void>;

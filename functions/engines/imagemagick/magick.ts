@@ -7,7 +7,7 @@ import type { WorkerRequest } from '../worker/pool.ts';
 import { nativeEngine } from '../worker/sandbox.ts';
 
 /** Runs ImageMagick's command line in sandboxed processes, one per call. None is started before the first call. */
-export interface Magick {
+interface Magick {
   /**
    * Runs `magick` with arguments that name files relative to the conversion's directory. The arguments must be
    * checked before, although the sandbox restricts the process to those files. An image larger than `limits.pixels`

@@ -10,7 +10,7 @@ import type { Drawn } from './pdfium/drawing.ts';
 const PAGES_PER_SHARE = 16;
 
 /** A request to draw one share of the pages. */
-export interface ShareRequest {
+interface ShareRequest {
   readonly signal: AbortSignal;
   /** Called for each page as soon as its file is complete. */
   readonly onDrawn: (drawn: Drawn) => void;

@@ -29,7 +29,7 @@ const LOADERS = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'] as const;
 const NO_TLS = ['--openssl-config=/dev/null'];
 
 /** The parts of the sandbox that this kernel does not provide. */
-export interface SandboxGaps {
+interface SandboxGaps {
   /** Engines can open files of other conversions, because there is no Landlock. */
   readonly files: boolean;
   /** Engines can make any system call, because there is no filter. */
@@ -68,7 +68,7 @@ export function sandboxedNode(
 }
 
 /** A native engine of a layer. */
-export interface NativeProgram {
+interface NativeProgram {
   readonly layer: Layer;
   /** Name of the program below the layer's `program` folder. */
   readonly program: string;

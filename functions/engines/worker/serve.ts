@@ -7,7 +7,7 @@ import { describe } from '../../shared/log.ts';
 import type { Answer, Cancel, ErrorAnswer, FinishedFile, Request, Start } from '../protocol.ts';
 
 /** Sends answers before the result. */
-export interface Answers {
+interface Answers {
   heartbeat(done: number): void;
   output(file: FinishedFile): void;
 }
@@ -16,7 +16,7 @@ export interface Answers {
  * A worker's operations: each gets the arguments of a request and returns its result. Files are named relative to the working
  * directory. The signal aborts when the request is cancelled.
  */
-export type Handlers<Operations> = {
+type Handlers<Operations> = {
   readonly [Name in keyof Operations]: (
     args: Operations[Name],
     answers: Answers,
@@ -25,7 +25,7 @@ export type Handlers<Operations> = {
 };
 
 /** A request that is handled beside others, and therefore cannot have its own working directory. */
-export interface ConcurrentRequest {
+interface ConcurrentRequest {
   /** Folder of the request's files. */
   readonly directory: string;
   /** Aborts when the request is cancelled. */
@@ -33,7 +33,7 @@ export interface ConcurrentRequest {
 }
 
 /** Operations of a worker that handles several requests at a time. */
-export type ConcurrentHandlers<Operations> = {
+type ConcurrentHandlers<Operations> = {
   readonly [Name in keyof Operations]: (
     args: Operations[Name],
     request: ConcurrentRequest,

@@ -14,7 +14,7 @@ import type { Work } from '../protocol.ts';
 import { removeTree } from './linux/remove.ts';
 
 /** The files of one request while a worker processes it. */
-export interface Workspace {
+interface Workspace {
   /** Moves a finished output to the conversion's directory. Throws if it is not granted, or if there are too many. */
   collect(name: string): void;
   /** Moves all other outputs to the conversion's directory. If there are too many, returns false and moves none. */

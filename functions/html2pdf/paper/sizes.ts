@@ -32,6 +32,6 @@ export const PAPER = {
   DLE: [110, 220],
 } as const satisfies Readonly<Record<string, readonly [width: number, height: number]>>;
 
-export type PaperName = keyof typeof PAPER;
+type PaperName = keyof typeof PAPER;
 
 export const PAPER_NAMES = Object.keys(PAPER) as readonly PaperName[];

@@ -42,7 +42,7 @@ export function encodePng(pixels: Pixels, { icc, exif, xmp }: PngExtras): Buffer
   ]);
 }
 
-export interface IndexedImage {
+interface IndexedImage {
   readonly width: number;
   readonly height: number;
   readonly bitDepth: 1 | 2 | 4 | 8;

@@ -1,7 +1,7 @@
 import { narrow, type Pixels, withoutAlpha } from '../pixels.ts';
 
 /** The smallest form in which an image can be stored without loss. */
-export interface Content {
+interface Content {
   /** Pixels with 8 bits per sample if that is lossless, and without an alpha channel if everything is opaque. */
   readonly pixels: Pixels;
   readonly isGray: boolean;

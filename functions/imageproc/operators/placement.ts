@@ -1,7 +1,7 @@
 import type { Size } from '../../shared/options/geometry.ts';
 
 /** `WxH±x±y` in pixels or percent of the image, or a ratio `W:H`. A missing or zero side means that of the image. */
-export interface Region {
+interface Region {
   readonly width: number;
   readonly height: number;
   readonly unit: 'pixels' | 'percent' | 'ratio';
@@ -10,7 +10,7 @@ export interface Region {
 }
 
 /** `WxH`, pixels or percent of the image, for both edges of an axis. */
-export interface Edges {
+interface Edges {
   readonly x: number;
   readonly y: number;
   readonly percent: boolean;
@@ -94,7 +94,7 @@ function atLeastOne({ width, height }: Size): Size {
   return { width: Math.max(1, width), height: Math.max(1, height) };
 }
 
-export type Anchor = 'start' | 'middle' | 'end';
+type Anchor = 'start' | 'middle' | 'end';
 
 /** Returns the edge of each axis that a gravity names. */
 export function anchor(gravity = 'NorthWest'): { x: Anchor; y: Anchor } {

@@ -18,7 +18,7 @@ import {
 import { annotate } from './text.ts';
 
 /** Checks the size of an image before it is created. @throws ConversionError `RESULT_TOO_LARGE` */
-export type CheckSize = (size: Size) => void;
+type CheckSize = (size: Size) => void;
 
 type Operate = (
   pixels: Pixels,

@@ -3,12 +3,12 @@ import { option, readSwitch, SWITCH_RULE } from '../../shared/options/option.ts'
 import { amount, type Kind, numbers, symbols, word } from './values.ts';
 
 /** One `-define`: a key of the list below and its checked value. */
-export interface Define {
+interface Define {
   readonly key: DefineKey;
   readonly value: string;
 }
 
-export type DefineKey = keyof typeof DEFINES;
+type DefineKey = keyof typeof DEFINES;
 
 const onOff: Kind = {
   rule: SWITCH_RULE,

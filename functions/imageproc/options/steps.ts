@@ -36,7 +36,7 @@ function reader(name: string, kind: Kind, description: string, outputs?: readonl
 }
 
 /** An operator or a setting, in query order, as on ImageMagick's command line. Without words, it is off. */
-export interface Step<Name = OperatorName | SettingName> {
+interface Step<Name = OperatorName | SettingName> {
   readonly operator: Name;
   readonly value: readonly string[];
 }

@@ -44,7 +44,7 @@ export interface Source {
   readonly failed: (thrown: unknown) => never;
 }
 
-export interface SourceRequest {
+interface SourceRequest {
   readonly path: string;
   readonly limits: ConversionLimits;
   readonly options: {

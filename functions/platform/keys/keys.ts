@@ -37,14 +37,14 @@ export interface NewKey {
 }
 
 /** Properties that can be changed later. `undefined` removes a value. */
-export interface KeyChanges {
+interface KeyChanges {
   readonly expires?: number | undefined;
   readonly disabled?: boolean;
   readonly limits?: RateLimits;
 }
 
 /** A valid key that signs links. */
-export interface Signer {
+interface Signer {
   readonly record: KeyRecord;
   /**
    * The secret of its signatures: the stored hash of the key. So anyone who reads the key table can sign links for

@@ -1,7 +1,7 @@
 import type { Windows } from './windows.ts';
 
 /** An admitted call, as `release` needs it. */
-export interface Ticket {
+interface Ticket {
   readonly account: string;
   readonly windows: Windows;
   /** Set if the call counts towards `concurrent` until it is released. */
@@ -25,7 +25,7 @@ export type Admission =
   | { readonly admitted: false; readonly used: Used; readonly exceeded: Exceeded };
 
 /** Maximum numbers of calls of an account. An absent one means no limit. */
-export interface CallLimits {
+interface CallLimits {
   readonly perShortWindow?: number | undefined;
   readonly perMonth?: number | undefined;
   /** Maximum concurrent calls. */

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ConversionError } from '../../shared/errors.ts';
 import { folderOf } from '../storage.ts';
 
-export interface DiskQuotaOptions {
+interface DiskQuotaOptions {
   /** Contains a folder per account, with an empty file per result whose name ends with the result's size. */
   readonly directory: string;
   /** Maximum bytes per account. 0 means no limit. */

@@ -45,7 +45,7 @@ export interface DiskStorage extends Pick<Uploads, 'receive' | 'exists' | 'remov
   sweep(age: number, shortAge?: number): Promise<void>;
 }
 
-export type OpenedObject = { readonly status: 200; readonly path: string } | { readonly status: 403 | 404 };
+type OpenedObject = { readonly status: 200; readonly path: string } | { readonly status: 403 | 404 };
 
 interface FormPolicy extends UploadTarget {
   readonly expires: number;

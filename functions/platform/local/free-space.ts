@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { ConversionError } from '../../shared/errors.ts';
 import type { MachineStatus } from '../health.ts';
 
-export interface FreeSpaceOptions {
+interface FreeSpaceOptions {
   /** Existing directories, by the kind of their content. They may be on the same file system. */
   readonly directories: Readonly<Record<string, string>>;
   /** Bytes to keep free on each file system. Defaults to a tenth of it, at most 1 GiB. */

@@ -22,7 +22,7 @@ export interface ConversionUsage {
 export const USAGE_LIFETIME = 400 * DAY;
 
 /** Names of the counts. `conversions` includes failed ones. */
-export const COUNTS = [
+const COUNTS = [
   'conversions',
   'cached',
   'sourceBytes',

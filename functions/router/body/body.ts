@@ -11,7 +11,7 @@ import { paceUpload } from './pace-upload.ts';
 import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';
 
 /** The parts of a request with a body. */
-export interface BodyRequest {
+interface BodyRequest {
   readonly method: string;
   readonly path: string;
   readonly query: readonly Parameter[];
@@ -44,7 +44,7 @@ const openings = {
 };
 
 /** The caller that limits are counted for. */
-export interface BodyCaller {
+interface BodyCaller {
   /** The account, or the IP address of a caller without a key. */
   readonly name: string;
   readonly hasKey: boolean;

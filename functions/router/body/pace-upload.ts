@@ -3,7 +3,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import { areTinyChunks, CHUNKS_PER_TURN } from '../../shared/source/pace.ts';
 
 /** Timeouts for sending a body, in milliseconds. */
-export interface UploadTimeouts {
+interface UploadTimeouts {
   /** Maximum time between two chunks. */
   readonly idle: number;
   /** Maximum time until the end of the body. */

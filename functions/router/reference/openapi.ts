@@ -190,7 +190,7 @@ function formsOf(fields: JsonSchema, files: JsonSchema = {}): JsonSchema {
   };
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   /** Whether the name alone is valid, as for a switch. */
   readonly allowEmptyValue?: true;

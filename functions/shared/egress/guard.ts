@@ -27,7 +27,7 @@ export interface EgressRules {
 }
 
 /** The account that a host is looked up for. */
-export interface Requester {
+interface Requester {
   readonly account: string;
   /** Cancels the lookup. */
   readonly signal?: AbortSignal;

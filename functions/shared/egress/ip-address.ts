@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { FORBIDDEN_V4, FORBIDDEN_V6, ISATAP, PUBLIC_V6, type Range } from './ranges.ts';
 
 /** The ranges to check. Tests remove one at a time. */
-export interface Ranges {
+interface Ranges {
   readonly forbiddenV4: readonly Range[];
   readonly publicV6: Range;
   readonly forbiddenV6: readonly Range[];

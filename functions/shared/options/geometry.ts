@@ -22,7 +22,7 @@ export interface Geometry {
 }
 
 /** Maximum width and height in a geometry, in pixels. */
-export const MAX_SIDE = 16384;
+const MAX_SIDE = 16384;
 
 /**
  * Parses an ImageMagick geometry, or returns `undefined`. Flags may be anywhere, and `\!` means `!`.

@@ -360,7 +360,7 @@ function readEach<Value>(parameters: readonly Parameter[], read: (pair: Paramete
 }
 
 /** One step of a sequence: an operator and its value. */
-export type Step<Readers extends Readonly<Record<string, Option<unknown>>>> = {
+type Step<Readers extends Readonly<Record<string, Option<unknown>>>> = {
   readonly [Name in keyof Readers]: {
     readonly operator: Name;
     readonly value: Readers[Name] extends Option<infer Value> ? Exclude<Value, undefined> : never;

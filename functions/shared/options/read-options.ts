@@ -6,7 +6,7 @@ import { createIssues, MAX_SHOWN } from './issues.ts';
 import type { Option, Options, Parameter, ValuesOf } from './option.ts';
 import { suggest } from './suggest.ts';
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly options: Readonly<Record<string, unknown>>;
   /** Names of options that were accepted but have no effect. */
   readonly ignored: readonly string[];

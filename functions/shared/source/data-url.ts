@@ -1,7 +1,7 @@
 import { ConversionError } from '../errors.ts';
 
 /** The content of a `data:` URL. */
-export interface DataUrl {
+interface DataUrl {
   /** Media type in lower case, without parameters. Defaults to `text/plain`. */
   readonly contentType: string;
   readonly content: Buffer;

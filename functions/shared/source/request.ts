@@ -38,7 +38,7 @@ export const READ_AHEAD = { highWaterMark: 1024 };
  * TLS options that stop a server from burning our CPU: no server-chosen DH groups (thousands of bits take seconds)
  * and no renegotiation.
  */
-export const TLS_OPTIONS = {
+const TLS_OPTIONS = {
   ciphers: `${constants.defaultCipherList}:!kDHE`,
   ecdhCurve: 'X25519:P-256:P-384:P-521',
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,

@@ -25,7 +25,7 @@ const { account: TEXT } = TEXTS;
 /** Who may become a member: everyone, only people with an invitation, or nobody. */
 export type SignUp = keyof typeof TEXT.signInLead;
 
-export interface SignInWays {
+interface SignInWays {
   readonly signUp: SignUp;
   /** Whether sign-in links are sent by email. */
   readonly hasMail: boolean;
@@ -50,7 +50,7 @@ export function confirmPage(token: string): Html {
 <form method="post" action="/account/sign-in" class="narrow"><input type="hidden" name="token" value="${token}"><button type="submit">${TEXT.signIn}</button></form>`;
 }
 
-export interface AccountFacts {
+interface AccountFacts {
   readonly member: Member;
   readonly keys: readonly KeyRecord[];
   readonly limits: RateLimits;

@@ -9,11 +9,11 @@ import { identityRecord, type Members, readEmail } from '../accounts/members.ts'
 import { createProvider, type Flow, type Identity } from './provider.ts';
 
 /** The outcome of a sign-in: a session with the first API key of a new member, or a reason for failure. */
-export type SignedIn =
+type SignedIn =
   | { readonly session: string; readonly apiKey?: string }
   | { readonly problem: 'failed' | 'expired' | 'unverified' | 'noAccount' | 'otherIdentity' | 'operator' };
 
-export interface OpenId {
+interface OpenId {
   /** Name of the provider on the button. */
   readonly name: string;
   /**

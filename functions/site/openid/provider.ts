@@ -17,7 +17,7 @@ export interface Flow {
   readonly verifier: string;
 }
 
-export interface Provider {
+interface Provider {
   /** Returns new secrets, and the URL at the provider that they belong to. */
   begin(): Promise<{ readonly flow: Flow; readonly url: string }>;
   /** Exchanges the code in the query of the redirect for an identity. @throws Error if a check fails. */

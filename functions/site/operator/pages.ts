@@ -70,7 +70,7 @@ export function failureSection(failures: readonly Failure[]): Html {
   return html`<h2>${ACCOUNT.failures}</h2>${failureTable(failures, pathOf)}`;
 }
 
-export interface ListedAccount extends Account {
+interface ListedAccount extends Account {
   readonly keys: readonly KeyRecord[];
 }
 
@@ -116,7 +116,7 @@ function keyForm(action: string, label: string, values: Readonly<Record<string, 
   return html`<form method="post" action="${action}">${hidden(values)}<label for="name">${ACCOUNT.keyName}</label><input id="name" name="name" required maxlength="60">${limitInputs('new', {})}<small>${TEXT.limitsHint}</small><button type="submit">${label}</button></form>`;
 }
 
-export interface AccountFacts {
+interface AccountFacts {
   readonly account: Account;
   readonly keys: readonly KeyRecord[];
   readonly month: string;

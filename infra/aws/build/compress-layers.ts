@@ -13,7 +13,7 @@ import { inParallel } from '../../../layers/parallel.ts';
 const compress = promisify(zstdCompress);
 
 /** Patterns of the files of a layer that are stored as zstd: only as many as Lambda's size limit requires. */
-export interface CompressionPlan {
+interface CompressionPlan {
   /** Files that an engine needs to start. */
   readonly first: RegExp;
   /** Files that the first conversion needs. */

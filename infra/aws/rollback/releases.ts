@@ -8,13 +8,13 @@ import { ENVIRONMENT_VARIABLE, type RouterEnvironment } from '../../../functions
 import { LIVE_ALIAS } from '../../../functions/shared/settings/aws.ts';
 
 /** A version of the router, with the versions of the tools that it was deployed with. */
-export interface Release {
+interface Release {
   readonly version: string;
   readonly deployed: string;
 }
 
 /** An alias with its current and its new version. */
-export interface Move {
+interface Move {
   readonly functionName: string;
   readonly version: string;
 }

@@ -7,7 +7,7 @@ import type { FreeSpace } from '../../../functions/platform/local/free-space.ts'
 import type { WorkerObserver } from '../../../functions/shared/worker-observer.ts';
 import type { ToolWork } from '../../../functions/site/operator/overview.ts';
 
-export interface Metrics extends ConversionObserver {
+interface Metrics extends ConversionObserver {
   /** Returns an observer that counts the worker events of a tool. */
   workersOf(tool: string): WorkerObserver;
   /** Reports the free space whenever the metrics are read. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Number of file descriptors that this process may open, and the number of them for connections. */
-export interface Descriptors {
+interface Descriptors {
   readonly limit: number;
   readonly connections: number;
   /** Whether the limit is too low for the service to run at full load. */

@@ -9,7 +9,7 @@ import type { WorkerObserver } from '../../../functions/shared/worker-observer.t
 
 type HandlerDependencies = Parameters<typeof createHandler>[2];
 
-export interface Engines {
+interface Engines {
   /** The function that runs each tool, by name. */
   readonly handlers: ReadonlyMap<string, Invoke>;
   /** Starts the engines of these tools, all by default. */

@@ -15,7 +15,7 @@ import { type Composition, composeService, type Dependencies } from './compose.t
 import { createHttpServer } from './http/server.ts';
 import { sweepRegularly } from './sweep.ts';
 
-export interface Service {
+interface Service {
   readonly port: number;
   /** Port of the metrics, if they are on. */
   readonly metricsPort?: number | undefined;

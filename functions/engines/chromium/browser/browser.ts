@@ -12,7 +12,7 @@ import { OwnSandboxError } from './own-sandbox.ts';
 import { areBusy, browserTree } from './processes.ts';
 import { sandboxedCommand } from './sandbox.ts';
 
-export interface LaunchOptions {
+interface LaunchOptions {
   /** Folder that holds the layers. */
   readonly layers: string;
   /** Private directory of this browser: profile, caches, temporary files. */

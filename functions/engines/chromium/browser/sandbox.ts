@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { layerPaths, SYSTEM } from '../../worker/sandbox.ts';
 
 /** The facts that the sandbox around Chromium depends on. */
-export interface SandboxOptions {
+interface SandboxOptions {
   readonly layers: string;
   /** Private directory of the browser. */
   readonly home: string;

@@ -12,7 +12,7 @@ const ORIGIN = 'http://upload.invalid';
 const HEAD_BYTES = 1024;
 
 /** An uploaded page in the conversion's directory. */
-export interface UploadedPage {
+interface UploadedPage {
   readonly url: URL;
   /** Its files by the path in their URLs. */
   readonly files: ReadonlyMap<string, ServedFile>;

@@ -9,7 +9,7 @@ import type { Claims, Recognized } from './recognized.ts';
 import { PLAIN, recognizeText } from './text-document.ts';
 
 /** A recognized document, with its text unless it has a binary format. */
-export interface Document extends Recognized {
+interface Document extends Recognized {
   readonly text?: string;
 }
 

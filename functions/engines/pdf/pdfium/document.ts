@@ -24,7 +24,7 @@ export interface PdfDocument {
   sizeOf(page: number): Promise<Size>;
 }
 
-export interface OpenRequest extends WorkerRequest {
+interface OpenRequest extends WorkerRequest {
   readonly maxPixels: number;
   /** Pages whose sizes are needed. */
   readonly range: { readonly from: number; readonly to: number };

@@ -1,7 +1,7 @@
 import type { Frame } from '../frame.ts';
 import type { PageImage } from '../options.ts';
 
-export type Color = 'rgb' | 'gray' | 'mono';
+type Color = 'rgb' | 'gray' | 'mono';
 
 /** How pages are drawn. The same for all pages of a conversion. */
 export interface Drawing {

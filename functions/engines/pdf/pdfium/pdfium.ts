@@ -60,7 +60,7 @@ export interface DrawRequest {
 }
 
 /** Writes the text of pages into a file. */
-export interface TextRequest {
+interface TextRequest {
   readonly pages: readonly number[];
   /** Whether to include form fields and other text that annotations display. */
   readonly annotations: boolean;

@@ -55,7 +55,7 @@ export function readStat(pid: number): ProcessStat {
 }
 
 /** How long the threads of processes have run, and how long they have waited for a processor, in milliseconds. */
-export interface ThreadTimes {
+interface ThreadTimes {
   readonly running: number;
   readonly waiting: number;
 }

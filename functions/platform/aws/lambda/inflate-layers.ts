@@ -24,7 +24,7 @@ export interface CompressedFile {
 }
 
 /** Folder of all layers, complete enough for engines to start. `whole` resolves when every file is there. */
-export interface InflatedLayers {
+interface InflatedLayers {
   readonly layers: string;
   readonly whole: Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Tool } from '../../../shared/tool.ts';
 import { metricFacts } from './metrics.ts';
 
 /** The parts of the sandbox that protect the engines of a function. */
-export type SandboxState = 'full' | 'files open' | 'none';
+type SandboxState = 'full' | 'files open' | 'none';
 
 /**
  * Detects which parts of the engines' sandbox this kernel provides. Logs them once, and counts a metric if some are

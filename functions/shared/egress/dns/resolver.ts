@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { readSystemNames, type SystemNames } from './system-files.ts';
 
-export interface ResolverOptions {
+interface ResolverOptions {
   /** DNS servers as `address` or `address:port`. Defaults to those in /etc/resolv.conf. */
   readonly servers?: readonly string[];
   /** Reads /etc/hosts and /etc/resolv.conf. Tests replace it. */

@@ -8,7 +8,7 @@ import { dispositionOf, FORMATS, readFormat } from '../../../../functions/shared
 /** Path below which results are served. */
 export const FILES_PATH = '/files/';
 
-export interface SignedUrl {
+interface SignedUrl {
   readonly objectKey: string;
   readonly expires: string;
   readonly signature: string;

@@ -13,7 +13,7 @@ import type { Site } from '../../../../functions/site/site.ts';
 import { boundConnections, type Connections } from './connections.ts';
 import { FILES_PATH, serveFile } from './files.ts';
 
-export interface Dependencies {
+interface Dependencies {
   /** See `Settings`. */
   readonly publicUrl?: string | undefined;
   /** Handles a request for a conversion. `origin` is the one that the caller used. */

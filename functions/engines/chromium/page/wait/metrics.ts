@@ -1,7 +1,7 @@
 import type { Session } from '../session.ts';
 
 /** The work that the main thread of a page and its frames has done so far. Reading it runs no script in the page. */
-export interface Metrics {
+interface Metrics {
   /** CPU milliseconds of the page's scripts, without those of the service, and of all tasks. */
   readonly script: number;
   readonly task: number;

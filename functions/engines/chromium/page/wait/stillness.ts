@@ -28,7 +28,7 @@ export interface Stillness {
   noteChange(): void;
 }
 
-export interface StillnessOptions {
+interface StillnessOptions {
   /** Maximum number of milliseconds on the page's clock. */
   readonly period: number;
   /** How long the page must not have changed on its own clock to count as still, in milliseconds. */

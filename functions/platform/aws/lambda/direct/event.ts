@@ -17,7 +17,7 @@ export interface ToolEvent {
 }
 
 /** A value, or the values of an option that may be given more than once. */
-export type OptionValue = string | number | boolean | ReadonlyArray<string | number | boolean>;
+type OptionValue = string | number | boolean | ReadonlyArray<string | number | boolean>;
 
 /**
  * A presigned POST form, with its fields, or a presigned PUT URL, which takes one file. The form's `key` may contain

@@ -13,7 +13,7 @@ import type { Invocation } from '../../../invoke/invoke.ts';
 import { FILE_NAME, type Upload } from './event.ts';
 
 /** The conversion that a public event requests. */
-export interface DirectRequest {
+interface DirectRequest {
   readonly source: string;
   readonly format: Format;
   readonly outputName: OutputName;
