@@ -5,6 +5,7 @@ import { referenceOf } from '../../functions/shared/options/reference.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
+import { OTHER_PRICES } from './prices.ts';
 
 /** The tables of the READMEs by name, generated from the code. Each follows `<!-- table: NAME -->`. */
 export function tables(): ReadonlyMap<string, string> {
@@ -96,7 +97,10 @@ function priceTable(): string {
       ['Lambda, arm', `$${arm.toFixed(10)} per GB-second`],
       ['Lambda, requests', `${million(PRICES.lambdaRequest)} per million`],
       ['Lambda, a new environment with tenant isolation', `$${PRICES.lambdaEnvironmentGib} per GB`],
-      ['Lambda, `/tmp` beyond 512 MiB', `$${PRICES.lambdaTemporaryGibSecond.toFixed(10)} per GB-second`],
+      [
+        'Lambda, `/tmp` beyond 512 MiB',
+        `$${OTHER_PRICES.lambdaTemporaryGibSecond.toFixed(10)} per GB-second`,
+      ],
       [
         'API Gateway, REST API',
         `${million(PRICES.gatewayRequest)} per million, and for each further 10 MB of a response`,
@@ -106,26 +110,29 @@ function priceTable(): string {
         'DynamoDB, reads and writes',
         `${million(PRICES.dynamoRead)} and ${million(PRICES.dynamoWrite)} per million`,
       ],
-      ['S3, storage', `$${PRICES.s3GibMonth} per GB and month`],
+      ['S3, storage', `$${OTHER_PRICES.s3GibMonth} per GB and month`],
       [
         'DynamoDB, storage and backups',
-        `$${PRICES.dynamoGibMonth} and $${PRICES.dynamoBackupGibMonth} per GB and month`,
+        `$${OTHER_PRICES.dynamoGibMonth} and $${OTHER_PRICES.dynamoBackupGibMonth} per GB and month`,
       ],
       ['CloudWatch Logs', `$${PRICES.logsGib} per GB`],
-      ['CloudWatch, metrics, after ten', `$${PRICES.metricMonth} for each that is written the whole month`],
-      ['CloudWatch, metrics of alarms, after ten', `$${PRICES.alarmMonth} each and month`],
-      ['CloudWatch, dashboards, after three', `$${PRICES.dashboardMonth} each and month`],
-      ['with `front`: CloudFront', `${million(PRICES.cloudFrontRequest)} per million HTTPS requests`],
+      [
+        'CloudWatch, metrics, after ten',
+        `$${OTHER_PRICES.metricMonth} for each that is written the whole month`,
+      ],
+      ['CloudWatch, metrics of alarms, after ten', `$${OTHER_PRICES.alarmMonth} each and month`],
+      ['CloudWatch, dashboards, after three', `$${OTHER_PRICES.dashboardMonth} each and month`],
+      ['with `front`: CloudFront', `${million(OTHER_PRICES.cloudFrontRequest)} per million HTTPS requests`],
       [
         'with `wafRate`: WAF',
-        `$${PRICES.wafMonth} a month, and ${million(PRICES.wafRequest)} per million requests`,
+        `$${OTHER_PRICES.wafMonth} a month, and ${million(OTHER_PRICES.wafRequest)} per million requests`,
       ],
       [
         'with `network`: each NAT gateway of your VPC',
-        `$${PRICES.natHour} an hour, and $${PRICES.natGib} per GB`,
+        `$${OTHER_PRICES.natHour} an hour, and $${OTHER_PRICES.natGib} per GB`,
       ],
-      ['with `provisioned`', `$${PRICES.provisionedGibSecond.toFixed(10)} per GB-second, used or not`],
-      ['downloads to the internet', `$${PRICES.outGib} per GB after the first 100 GB of a month`],
+      ['with `provisioned`', `$${OTHER_PRICES.provisionedGibSecond.toFixed(10)} per GB-second, used or not`],
+      ['downloads to the internet', `$${OTHER_PRICES.outGib} per GB after the first 100 GB of a month`],
     ],
   );
 }

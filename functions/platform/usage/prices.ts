@@ -1,8 +1,8 @@
 import type { Sizes } from '../aws/sizes.ts';
 
 /**
- * The only price table: list prices of us-east-1 in US dollars, as published in late 2025, without free tiers and
- * discounts.
+ * Prices of what a conversion uses: list prices of us-east-1 in US dollars, as published in late 2025, without free
+ * tiers and discounts.
  */
 export const PRICES = {
   /** Per GiB and second, x86 and Arm. The init phase is billed, too. */
@@ -10,31 +10,13 @@ export const PRICES = {
   lambdaRequest: 0.2e-6,
   /** Per GiB of a new execution environment with tenant isolation. */
   lambdaEnvironmentGib: 0.000167,
-  /** Per GiB and second of `/tmp` beyond the first 512 MiB. */
-  lambdaTemporaryGibSecond: 0.0000000309,
   /** Per request to a REST API. */
   gatewayRequest: 3.5e-6,
   s3Put: 5e-6,
   s3Get: 0.4e-6,
-  s3GibMonth: 0.023,
   dynamoRead: 0.125e-6,
   dynamoWrite: 0.625e-6,
   logsGib: 0.5,
-  outGib: 0.09,
-  /** Per metric and month, without the free ten metrics, ten alarms and three dashboards. */
-  metricMonth: 0.3,
-  alarmMonth: 0.1,
-  dashboardMonth: 3,
-  /** Per GiB and month of the key table, and of its backups. */
-  dynamoGibMonth: 0.25,
-  dynamoBackupGibMonth: 0.2,
-  /** Cost of settings that are off by default. Per GiB and second, x86. */
-  provisionedGibSecond: 0.0000041667,
-  cloudFrontRequest: 1e-6,
-  wafMonth: 6,
-  wafRequest: 0.6e-6,
-  natHour: 0.045,
-  natGib: 0.045,
 } as const;
 
 const GIB = 2 ** 30;
