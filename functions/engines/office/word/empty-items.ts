@@ -9,10 +9,11 @@ const BORDER = 1;
  * may lead to an indent outside the cell, for which LibreOffice starts a second line, but Word does not.
  */
 export function emptyItemEdits({ paragraphs }: Section): Edit[] {
-  return paragraphs.flatMap(({ cell, formatting, texts, properties }) => {
+  return paragraphs.flatMap(({ cell, formatting, texts, hasObject, properties }) => {
     const isItem = (formatting.list ?? '0') !== '0';
     const position = Math.floor(((cell?.width ?? 0) - CELL_MARGINS - BORDER) * TWIPS);
-    if (!isItem || texts.length > 0 || position <= 0 || !properties || properties.isEmpty) return [];
+    if (!isItem || texts.length > 0 || hasObject || position <= 0 || !properties || properties.isEmpty)
+      return [];
     const text = `<w:tabs><w:tab w:val="left" w:pos="${position}"/></w:tabs>`;
     return [{ start: properties.end, end: properties.end, text }];
   });

@@ -12,9 +12,10 @@ interface Field {
   result?: { readonly start: number; readonly paragraph: number };
 }
 
-/** Fields that Word computes when it prints a document, and those that do or draw something. */
+/** Fields that Word computes when it prints a document, those that do or draw something, and those whose result it hides. */
 const LIVE =
-  /^(PAGE|NUMPAGES|SECTION|SECTIONPAGES|DATE|TIME|HYPERLINK|FORM\w+|EQ|SYMBOL|ADVANCE|EMBED|LINK|INCLUDE\w+|\w+BUTTON)$/i;
+  /^\s*(PAGE|NUMPAGES|SECTION|SECTIONPAGES|DATE|TIME|HYPERLINK|FORM\w+|EQ|SYMBOL|ADVANCE|EMBED|LINK|INCLUDE\w+|\w+BUTTON|SET|ASK)(?!\w)/i;
+const MARKS = ['w:fldChar', 'w:instrText', 'w:delInstrText'];
 const LINK_END = '</w:hyperlink>';
 const SIMPLE_END = '</w:fldSimple>';
 
@@ -30,6 +31,7 @@ export function fieldEdits(part: string): Edit[] {
   const fields: Field[] = [];
   const simpleEnds: Array<string | undefined> = [];
   let [paragraph, run] = [0, 0];
+  let isInParagraph = false;
   /** Start of the part of a field that is being read. */
   let start = 0;
   let type: string | undefined;
@@ -41,20 +43,16 @@ export function fieldEdits(part: string): Edit[] {
     const link = linkOf(instruction);
     // A link in another one crashes LibreOffice.
     if (link === '' || fields.some((around) => isLive(around.instruction))) return;
-    if (result?.paragraph !== paragraph || result.start > run) return;
+    if (result?.paragraph !== paragraph || result.start > run || !isInParagraph) return;
     edits.push({ start: result.start, end: result.start, text: link });
     edits.push({ start: run, end: run, text: LINK_END });
   }
 
   readMarkup(part, {
     open({ name, attributes, start: tagStart, end: tagEnd, isEmpty }, path) {
-      const contents = fields.find(({ instruction }) => /^\s*TOC\b/i.test(instruction));
-      const isLinkStyle = name === 'w:rStyle' && path.includes('w:hyperlink');
-      // Entries do not look like links, and LibreOffice hides in print what is hidden in browsers.
-      if (isLinkStyle || name === 'w:webHidden')
-        contents?.removals.push({ start: tagStart, end: tagEnd, text: '' });
       if (name === 'w:p') paragraph += 1;
-      if (name === 'w:r') run = tagStart;
+      if (name === 'w:r') [run, isInParagraph] = [tagStart, path.at(-1) === 'w:p'];
+      if (name === 'w:rStyle' || name === 'w:webHidden') start = tagStart;
       if (name === 'w:fldSimple') {
         const instruction = attributes['w:instr'] ?? '';
         const link = path.at(-1) === 'w:p' ? linkOf(instruction) : '';
@@ -62,7 +60,7 @@ export function fieldEdits(part: string): Edit[] {
         if (isReplaced) edits.push({ start: tagStart, end: tagEnd, text: link });
         simpleEnds.push(isReplaced ? link && LINK_END : undefined);
       }
-      if (name !== 'w:fldChar' && name !== 'w:instrText') return;
+      if (!MARKS.includes(name)) return;
       start = tagStart;
       type = attributes['w:fldCharType'];
       if (type !== 'begin') return;
@@ -72,7 +70,8 @@ export function fieldEdits(part: string): Edit[] {
     },
     text(text, path) {
       const field = fields.at(-1);
-      if (path.at(-1) === 'w:instrText' && field && !field.isSeparated) field.instruction += text;
+      if (/^w:(i|delI)nstrText$/.test(path.at(-1) ?? '') && field && !field.isSeparated)
+        field.instruction += text;
     },
     close(name, path, tagEnd) {
       const field = fields.at(-1);
@@ -81,9 +80,13 @@ export function fieldEdits(part: string): Edit[] {
         if (text !== undefined) edits.push({ start: tagEnd - SIMPLE_END.length, end: tagEnd, text });
       }
       if (!field) return;
+      const isLinkStyle = name === 'w:rStyle' && path.includes('w:hyperlink');
+      // Entries of contents do not look like links, and LibreOffice hides in print what is hidden in browsers.
+      if (isLinkStyle || name === 'w:webHidden')
+        fields.find(isContents)?.removals.push({ start, end: tagEnd, text: '' });
       if (name === 'w:r' && path.at(-1) === 'w:p' && field.isSeparated)
         field.result ??= { start: tagEnd, paragraph };
-      if (name !== 'w:fldChar' && name !== 'w:instrText') return;
+      if (!MARKS.includes(name)) return;
       field.removals.push({ start, end: tagEnd, text: '' });
       if (type === 'separate') field.isSeparated = true;
       if (type === 'end') end(fields.pop()!);
@@ -92,16 +95,20 @@ export function fieldEdits(part: string): Edit[] {
   return edits;
 }
 
+function isContents({ instruction }: Field): boolean {
+  return /^\s*TOC\b/i.test(instruction);
+}
+
 function isDirty({ 'w:dirty': dirty = '0' }: Attributes): boolean {
   return isOn(dirty);
 }
 
 function isLive(instruction: string): boolean {
-  return LIVE.test(instruction.trim().split(/\s+/, 1)[0]!);
+  return LIVE.test(instruction);
 }
 
 /** Returns the start of a link to the bookmark that an instruction refers to. */
 function linkOf(instruction: string): string {
-  const bookmark = /^\s*(?:REF|PAGEREF|NOTEREF)\s+"?([^\s"\\]+).*\s\\h\b/i.exec(instruction)?.[1];
+  const bookmark = /^\s*(?:REF|PAGEREF|NOTEREF)\s+"?([^\s"\\]+).*\\h\b/i.exec(instruction)?.[1];
   return bookmark ? emptyElement('w:hyperlink', { 'w:anchor': bookmark }).replace(/\/>$/, '>') : '';
 }

@@ -28,6 +28,8 @@ export interface Paragraph {
   text: Formatting;
   readonly texts: Text[];
   readonly pictures: Picture[];
+  /** Whether it contains more than text, such as a picture or a formula. */
+  hasObject: boolean;
   /** Number of line breaks. */
   breaks: number;
 }
@@ -73,6 +75,7 @@ export interface Section {
   paper?: Tag;
 }
 
+const OBJECTS = ['w:drawing', 'w:pict', 'w:object', 'm:oMath'];
 const IDEOGRAPHS = /[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]/;
 /** Average width of a Latin letter in font sizes. */
 const LATIN_WIDTH = 0.5;
@@ -161,6 +164,7 @@ export function readSections(document: string, styles: Styles): Section[] {
           changes: new Map(),
           texts: [],
           pictures: [],
+          hasObject: false,
           breaks: 0,
         };
         paragraph.cell?.paragraphs.push(paragraph);
@@ -173,6 +177,7 @@ export function readSections(document: string, styles: Styles): Section[] {
       const place = path.slice(-2).join(' ');
       if (name === 'w:pPr' && path.at(-1) === 'w:p') paragraph.properties = tag;
       if (name === 'w:r') paragraph.text = {};
+      if (OBJECTS.includes(name)) paragraph.hasObject = true;
       if (name === 'w:br' || name === 'w:cr') paragraph.breaks += 1;
       if (name === 'w:pStyle' && place === 'w:p w:pPr')
         paragraph.formatting = styles.formatting(attributes['w:val'], table?.styleId);

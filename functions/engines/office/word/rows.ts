@@ -40,7 +40,8 @@ function sum(numbers: readonly number[]): number {
 
 /** Estimates the lines of the parts of a cell: of its paragraphs, and of what follows the first line without widow control. */
 function linesOf({ width, paragraphs, hasTable, isMerged }: Cell, scale: number): number[] {
-  if (width <= CELL_MARGINS || hasTable || isMerged) return [1, Number.POSITIVE_INFINITY];
+  const isText = !hasTable && !isMerged && paragraphs.every(({ hasObject }) => !hasObject);
+  if (width <= CELL_MARGINS || !isText) return [1, Number.POSITIVE_INFINITY];
   return paragraphs.flatMap((paragraph) => {
     const lines = paragraph.breaks + wrappedLines(paragraph, (width - CELL_MARGINS) * scale);
     return paragraph.formatting.hasWidowControl === false ? [1, lines - 1] : [lines];

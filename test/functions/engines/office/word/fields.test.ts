@@ -40,6 +40,9 @@ describe('a field', () => {
     'FORMTEXT',
     'EQ \\f(1;2)',
     'INCLUDEPICTURE x',
+    'PAGE\\* MERGEFORMAT',
+    'HYPERLINK"https://x/"',
+    'SET x "8"',
   ])('remains if Word computes it in print, or if it does something: %s', (code) => {
     const paragraph = `<w:p>${field(code, text('8'))}</w:p>`;
 
@@ -54,6 +57,22 @@ describe('a field', () => {
         `<w:p>${run(mark('begin'))}${code}${run(mark('separate'))}${text('8')}${run(mark('end'))}</w:p>`,
       ),
     ).toBe(`<w:p>${'<w:r></w:r>'.repeat(4)}${text('8')}<w:r></w:r></w:p>`);
+  });
+
+  it('may have been deleted', () => {
+    const deleted = field('REF x', text('8')).replaceAll('instrText', 'delInstrText');
+
+    expect(replaced(`<w:p>${deleted}</w:p>`)).toBe(`<w:p>${plain(text('8'))}</w:p>`);
+    const link = field('HYPERLINK x', text('8')).replaceAll('instrText', 'delInstrText');
+    expect(replaced(`<w:p>${link}</w:p>`)).toBe(`<w:p>${link}</w:p>`);
+  });
+
+  it('is no link if it ends inside another element', () => {
+    const [start, end] = field('REF x \\h', '|').split('|');
+
+    expect(replaced(`<w:p>${start}<w:ins>${text('8')}${end}</w:ins></w:p>`)).toBe(
+      `<w:p>${'<w:r></w:r>'.repeat(3)}<w:ins>${text('8')}<w:r></w:r></w:ins></w:p>`,
+    );
   });
 
   it('may be in one run', () => {
@@ -104,7 +123,7 @@ describe('a field', () => {
 it('replaces a table of contents with its entries, which do not look like links and have page numbers', () => {
   const entry = (style: string, hidden: string) =>
     `<w:hyperlink w:anchor="x"><w:r><w:rPr>${style}</w:rPr><w:t>One</w:t></w:r>${run(`<w:rPr>${hidden}</w:rPr><w:tab/>`)}</w:hyperlink>`;
-  const link = entry('<w:rStyle w:val="a4"/>', '<w:webHidden/>');
+  const link = entry('<w:rStyle w:val="a4"/>', '<w:webHidden></w:webHidden>');
   const [start, end] = field('TOC \\o "1-3"', '|').split('|');
 
   expect(replaced(`<w:p>${start}${link}</w:p><w:p>${end}${link}</w:p>`)).toBe(

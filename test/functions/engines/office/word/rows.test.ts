@@ -59,6 +59,7 @@ describe('a row may be split', () => {
     ['a cell over several rows', cell(paragraph(lines(2)), '<w:vMerge/>')],
     ['a table in a cell', cell(`${paragraph(lines(2))}${table('')}`)],
     ['an empty cell', cell('')],
+    ['a picture', cell(paragraph(lines(2)) + paragraph('</w:t><w:drawing/><w:t>'))],
   ])('with %s', (_, cells) => {
     expect(isTogether(cells)).toBe(false);
   });
