@@ -17,7 +17,6 @@ const LIVE =
   /^\s*(PAGE|NUMPAGES|SECTION|SECTIONPAGES|DATE|TIME|HYPERLINK|FORM\w+|EQ|SYMBOL|ADVANCE|EMBED|LINK|INCLUDE\w+|\w+BUTTON|SET|ASK)(?!\w)/i;
 const MARKS = ['w:fldChar', 'w:instrText', 'w:delInstrText'];
 const LINK_END = '</w:hyperlink>';
-const SIMPLE_END = '</w:fldSimple>';
 
 /**
  * Replaces fields, such as references and tables of contents, with their results in the document, which is what Word prints.
@@ -36,13 +35,15 @@ export function fieldEdits(part: string): Edit[] {
   let start = 0;
   let type: string | undefined;
 
+  /** Whether a field around may be a link. A link in another one crashes LibreOffice. */
+  const isInLink = () => fields.some(({ instruction }) => LIVE.test(instruction));
+
   function end(field: Field) {
     const { instruction, removals, isSeparated, isKept, result } = field;
-    if (!isSeparated || isKept || isLive(instruction)) return;
+    if (!isSeparated || isKept || LIVE.test(instruction)) return;
     edits.push(...removals);
     const link = linkOf(instruction);
-    // A link in another one crashes LibreOffice.
-    if (link === '' || fields.some((around) => isLive(around.instruction))) return;
+    if (link === '' || isInLink()) return;
     if (result?.paragraph !== paragraph || result.start > run || !isInParagraph) return;
     edits.push({ start: result.start, end: result.start, text: link });
     edits.push({ start: run, end: run, text: LINK_END });
@@ -55,8 +56,8 @@ export function fieldEdits(part: string): Edit[] {
       if (name === 'w:rStyle' || name === 'w:webHidden') start = tagStart;
       if (name === 'w:fldSimple') {
         const instruction = attributes['w:instr'] ?? '';
-        const link = path.at(-1) === 'w:p' ? linkOf(instruction) : '';
-        const isReplaced = !isEmpty && !isLive(instruction) && !isDirty(attributes);
+        const link = path.at(-1) === 'w:p' && !isInLink() ? linkOf(instruction) : '';
+        const isReplaced = !isEmpty && !LIVE.test(instruction) && !isDirty(attributes);
         if (isReplaced) edits.push({ start: tagStart, end: tagEnd, text: link });
         simpleEnds.push(isReplaced ? link && LINK_END : undefined);
       }
@@ -77,7 +78,7 @@ export function fieldEdits(part: string): Edit[] {
       const field = fields.at(-1);
       if (name === 'w:fldSimple') {
         const text = simpleEnds.pop();
-        if (text !== undefined) edits.push({ start: tagEnd - SIMPLE_END.length, end: tagEnd, text });
+        if (text !== undefined) edits.push({ start: part.lastIndexOf('<', tagEnd - 1), end: tagEnd, text });
       }
       if (!field) return;
       const isLinkStyle = name === 'w:rStyle' && path.includes('w:hyperlink');
@@ -101,10 +102,6 @@ function isContents({ instruction }: Field): boolean {
 
 function isDirty({ 'w:dirty': dirty = '0' }: Attributes): boolean {
   return isOn(dirty);
-}
-
-function isLive(instruction: string): boolean {
-  return LIVE.test(instruction);
 }
 
 /** Returns the start of a link to the bookmark that an instruction refers to. */

@@ -117,6 +117,8 @@ describe('a field', () => {
       `<w:p>${start}${plain(text('8'))}${end}</w:p>`,
     );
     expect(replaced(element(inner))).toBe(element(plain(text('8'))));
+    const simple = `<w:fldSimple w:instr="REF x \\h">${text('8')}</w:fldSimple >`;
+    expect(replaced(`<w:p>${start}${simple}${end}</w:p>`)).toBe(`<w:p>${start}${text('8')}${end}</w:p>`);
   });
 });
 
