@@ -34,15 +34,15 @@ export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined>
   const styles = readStyles(textOf(STYLES) || '<w:styles/>', textOf(THEME), settings.language);
   const changed = new Map<string, string>();
   for (const [name, text] of parts) {
-    const edits = TEXT.test(name)
-      ? [...layoutEdits(text, styles, settings), ...tableWidthEdits(text)]
-      : NUMBERING.test(name)
-        ? labelEdits(text)
-        : STYLES.test(name)
-          ? autoSpacingStyleEdits(text)
-          : [];
+    const isText = TEXT.test(name);
     // Word computes the fields in headers and footers anew for each page.
-    if (TEXT.test(name) && !MARGIN.test(name) && !settings.updatesFields) edits.push(...fieldEdits(text));
+    const hasSavedFields = isText && !MARGIN.test(name) && !settings.updatesFields;
+    const edits = [
+      ...(NUMBERING.test(name) ? labelEdits(text) : []),
+      ...(STYLES.test(name) ? autoSpacingStyleEdits(text) : []),
+      ...(isText ? [...layoutEdits(text, styles, settings), ...tableWidthEdits(text)] : []),
+      ...(hasSavedFields ? fieldEdits(text) : []),
+    ];
     if (edits.length > 0) changed.set(name, applyEdits(text, edits));
   }
   return changed.size > 0 ? withParts(bytes, changed) : undefined;
