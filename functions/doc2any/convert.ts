@@ -47,6 +47,30 @@ export function createEngine(
     throw new ConversionError('CONVERSION_FAILED', 'LibreOffice produced no pages from the document.');
   }
 
+  /**
+   * Converts a document with the pages that Word recorded, unless LibreOffice's own come closer to their number. Returns what is
+   * closer, and the document that gives it.
+   */
+  async function toClosestPdf(conversion: Doc2anyConversion, fitted: Document) {
+    const plain = { ...fitted, pages: undefined };
+    const bound = boundOf(conversion, fitted);
+    const convertPlain = async () => ({
+      ...(await toPdf(conversion, plain, bound, 'plain')),
+      document: plain,
+    });
+    const { pages: recorded } = fitted;
+    if (recorded === undefined) return convertPlain();
+    // Fitting may take more time than is allowed.
+    const first = await toPdf(conversion, fitted, bound).catch(() => undefined);
+    conversion.signal.throwIfAborted();
+    if (!first) return convertPlain();
+    const closest = { ...first, document: fitted };
+    if (first.pageCount === recorded) return closest;
+    const second = await convertPlain();
+    const distanceOf = ({ pageCount }: { pageCount: number }) => Math.abs(pageCount - recorded);
+    return distanceOf(second) < distanceOf(first) ? second : closest;
+  }
+
   /** Encrypts a finished PDF. LibreOffice's own export supports only 128-bit RC4. */
   async function protect(conversion: Doc2anyConversion, source: string): Promise<string> {
     const encrypt = encryptionOf(conversion.options);
@@ -89,12 +113,12 @@ export function createEngine(
     }
   }
 
-  async function convertDocument(conversion: Doc2anyConversion, document: Document) {
+  async function convertDocument(conversion: Doc2anyConversion, source: Document) {
     const { options, format, limits } = conversion;
-    const sourceKind = document.kind;
+    const sourceKind = source.kind;
     const editable = readEditable(format);
-    if (editable) return { ...(await toEditable(conversion, document, editable)), sourceKind };
-    const whole = await toPdf(conversion, document, boundOf(conversion, document));
+    if (editable) return { ...(await toEditable(conversion, source, editable)), sourceKind };
+    const { document, ...whole } = await toClosestPdf(conversion, source);
     const { pageCount } = whole;
     if (pageCount > limits.pages) {
       throw new ConversionError('RESULT_TOO_LARGE', `The document has more than ${limits.pages} pages.`);

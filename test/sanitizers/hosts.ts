@@ -69,7 +69,7 @@ export async function buildHosts(
     args: () => [faces],
   });
   const qpdf = nativeEngine(dependencies, { layer: 'pdf', program: 'qpdf' });
-  const libreoffice = hostCommand({ layers: LAYERS }, { macros: false });
+  const libreoffice = hostCommand({ layers: LAYERS });
   return {
     pdfium: (home) => replaced(pdfium(home), 'pdfium'),
     qpdf: (home) => replaced(qpdf(home), 'qpdf'),

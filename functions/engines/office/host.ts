@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { EngineDependencies } from '../../shared/tool.ts';
 import type { WorkerCommand } from '../worker/process.ts';
 import { fontEnvironment, nativeEngine } from '../worker/sandbox.ts';
-import { type ProfileOptions, writeProfile } from './profile.ts';
+import { writeProfile } from './profile.ts';
 
 /** One document for the host in the libreoffice layer; see `layers/libreoffice/main.c`. */
 export interface HostRequest {
@@ -42,7 +42,6 @@ export interface HostReply {
 /** Returns the command of the warm host, which gets its own profile. */
 export function hostCommand(
   dependencies: Pick<EngineDependencies, 'layers' | 'sandbox'>,
-  profile: ProfileOptions,
 ): (home: string) => WorkerCommand {
   const { layers } = dependencies;
   const program = resolve(layers, 'libreoffice/program');
@@ -51,7 +50,7 @@ export function hostCommand(
     program: 'host',
     libraries: [program],
     reads: ['fonts'],
-    args: (home) => [program, writeProfile(home, profile)],
+    args: (home) => [program, writeProfile(home)],
     environment: () => environmentOf(layers),
   });
 }

@@ -1,13 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OfficeOptions } from './options.ts';
+import { FIT_PAGES } from './word/fit-pages.ts';
 
 /**
  * Changes documents, and saves them, in ways that LibreOfficeKit has no calls for. The macro is part of the service's
  * profile, never of a document, and checks which kind of document it runs on.
  */
 const ARRANGE = `
-Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, filter, options, sheet)
+Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, filter, options, sheet, pages)
   Dim opened, document, isText, isSheet
   opened = StarDesktop.Components.createEnumeration()
   document = opened.nextElement()
@@ -20,6 +21,7 @@ Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, fil
   If author <> "" Then document.DocumentProperties.Author = Decode(author)
   If subject <> "" Then document.DocumentProperties.Subject = Decode(subject)
   If keywords <> "" Then document.DocumentProperties.Keywords = Array(Decode(keywords))
+  If isText And pages <> "" Then FitPages document, CLng(pages)
   If name = "" Then Exit Sub
   If isSheet Then
     If sheet > document.Sheets.Count Then Exit Sub
@@ -102,6 +104,8 @@ Sub ApplyChanges(document, changes)
 End Sub
 `;
 
+const MODULES = { Pages: ARRANGE, Fitting: FIT_PAGES };
+
 /**
  * A file that the macro saves. LibreOfficeKit itself inserts a space after each comma in the options, which some filters
  * misread.
@@ -114,14 +118,20 @@ export interface Stored {
   readonly options: string;
 }
 
+export interface MacroTasks {
+  readonly stored?: Stored | undefined;
+  /** Number of pages to fit a text document to. */
+  readonly pages?: number | undefined;
+}
+
 /**
- * Returns the URL of the macro that applies the options to an open document, or `undefined` if none of them needs it.
+ * Returns the URL of the macro that applies the options to an open document and does the tasks, or `undefined` if nothing
+ * needs it.
  */
-export function macroUrl(options: OfficeOptions, stored: Stored | undefined): string | undefined {
+export function macroUrl(options: OfficeOptions, { stored, pages }: MacroTasks): string | undefined {
   const { landscape, fit, changes, title, author, subject, keywords, sheet } = options;
   const texts = [title, author, subject, keywords];
-  const isNeeded =
-    stored !== undefined || landscape || [fit, changes, ...texts].some((each) => each !== undefined);
+  const isNeeded = landscape || [fit, changes, ...texts, stored, pages].some((each) => each !== undefined);
   if (!isNeeded) return undefined;
   const file = [stored?.name, stored?.filter, stored?.options].map(encode);
   const values = [
@@ -131,6 +141,7 @@ export function macroUrl(options: OfficeOptions, stored: Stored | undefined): st
     ...texts.map(encode),
     ...file,
     String(sheet ?? 1),
+    String(pages ?? ''),
   ];
   return `macro:///Docmill.Pages.Arrange(${values.map((value) => `"${value}"`).join(',')})`;
 }
@@ -142,13 +153,12 @@ function encode(text: string | undefined): string {
   return `x${units.map((unit) => unit.toString(16).padStart(4, '0')).join('')}`;
 }
 
-/** Writes the library that holds the macro into a profile's `user/basic`. */
+/** Writes the library that holds the macros into a profile's `user/basic`. */
 export function writeLibrary(folder: string): void {
   const library = 'xmlns:library="http://openoffice.org/2000/library"';
   const script = 'xmlns:script="http://openoffice.org/2000/script" script:language="StarBasic"';
   const file = (name: string, text: string) =>
     writeFileSync(join(folder, name), `<?xml version="1.0" encoding="UTF-8"?>\n${text}\n`);
-  const escaped = ARRANGE.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   mkdirSync(join(folder, 'Docmill'), { recursive: true });
   file(
     'script.xlc',
@@ -157,7 +167,12 @@ export function writeLibrary(folder: string): void {
   file(
     'Docmill/script.xlb',
     `<library:library ${library} library:name="Docmill" library:readonly="true" library:passwordprotected="false">` +
-      '<library:element library:name="Pages"/></library:library>',
+      `${Object.keys(MODULES)
+        .map((name) => `<library:element library:name="${name}"/>`)
+        .join('')}</library:library>`,
   );
-  file('Docmill/Pages.xba', `<script:module ${script} script:name="Pages">${escaped}</script:module>`);
+  for (const [name, source] of Object.entries(MODULES)) {
+    const escaped = source.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+    file(`Docmill/${name}.xba`, `<script:module ${script} script:name="${name}">${escaped}</script:module>`);
+  }
 }

@@ -6,7 +6,7 @@ import { exportOptions, FILTERS, loadOptions, saveOptions } from './filter-optio
 import { type HostReply, type HostRequest, hostCommand, urlOf } from './host.ts';
 import { INPUTS } from './inputs.ts';
 import { macroUrl, type Stored } from './macro.ts';
-import type { OfficeConversion } from './options.ts';
+import type { OfficeConversion, OfficeOptions } from './options.ts';
 import type { Editable } from './outputs.ts';
 import type { Document } from './sources.ts';
 
@@ -59,18 +59,15 @@ interface SaveRequest extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' |
 
 /** Runs LibreOffice in up to `size` processes of each kind. Most conversions need only the first kind. */
 export function createOffice(dependencies: EngineDependencies) {
-  const startHosts = (profile: { readonly macros: boolean }, requests = 500) => {
-    const command = hostCommand(dependencies, profile);
-    return new EngineClient({ command, requests, memory: 900, messages: MESSAGES }, dependencies);
-  };
-  const plain = startHosts({ macros: false });
-  // The service's macro needs a profile in which macros are not disabled entirely.
-  const arranging = startHosts({ macros: true });
+  const command = hostCommand(dependencies);
+  const startHosts = (requests: number) =>
+    new EngineClient({ command, requests, memory: 900, messages: MESSAGES }, dependencies);
+  const printing = startHosts(500);
   // Editable formats store which area of the window shows the document, and its size depends on earlier documents.
-  const editing = startHosts({ macros: true }, 1);
+  const editing = startHosts(1);
   // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect
   // until the process exits.
-  const asking = startHosts({ macros: true }, 1);
+  const asking = startHosts(1);
 
   /** Converts a document to PDF. */
   function convert(document: Document, { path, pageRange }: Target, conversion: OfficeConversion) {
@@ -102,7 +99,7 @@ export function createOffice(dependencies: EngineDependencies) {
   ): Promise<HostReply> {
     const { options, directory } = conversion;
     const { stored } = saving;
-    const macro = macroUrl(options, stored);
+    const macro = macroUrl(options, { stored, pages: fittedPages(document, options) });
     const password = document.encrypted ? options.password : undefined;
     const [source, target] = [relative(directory, document.path), relative(directory, saving.path)];
     const args: HostRequest = {
@@ -120,7 +117,6 @@ export function createOffice(dependencies: EngineDependencies) {
           ? Math.ceil(LAYOUT_SECONDS + conversion.source.bytes * LAYOUT_SECONDS_PER_BYTE)
           : undefined,
     };
-    const printing = macro !== undefined ? arranging : plain;
     const hosts = password !== undefined ? asking : saving.filter === 'pdf' ? printing : editing;
     try {
       // The name of a table contains the name of its sheet.
@@ -137,11 +133,16 @@ export function createOffice(dependencies: EngineDependencies) {
   return {
     convert,
     save,
-    warm: () => plain.warm(),
+    warm: () => printing.warm(),
     close: async () => {
-      await Promise.all([plain, arranging, editing, asking].map((hosts) => hosts.close()));
+      await Promise.all([printing, editing, asking].map((hosts) => hosts.close()));
     },
   };
+}
+
+/** Returns the number of pages to fit a document to, unless the caller's options change its pages. */
+function fittedPages({ pages }: Document, { landscape, changes }: OfficeOptions): number | undefined {
+  return landscape || changes !== undefined ? undefined : pages;
 }
 
 /** Whether LibreOffice found the document damaged. It reports the same error if a document needs a password. */

@@ -7,7 +7,7 @@ type Setting = readonly [path: string, name: string, value: string | number | bo
 
 const OFFICE = '/org.openoffice.Office';
 
-/** Settings for untrusted documents: macros never run, and links are never followed. */
+/** Settings for untrusted documents: links are never followed. LibreOfficeKit never runs their macros. */
 const SETTINGS: readonly Setting[] = [
   [`${OFFICE}.Common/Security/Scripting`, 'MacroSecurityLevel', 3],
   [`${OFFICE}.Common/Security/Scripting`, 'DisablePythonRuntime', true],
@@ -42,21 +42,12 @@ const SETTINGS: readonly Setting[] = [
   ),
 ];
 
-export interface ProfileOptions {
-  /**
-   * Adds the service's own macros, which cannot run if macros are disabled entirely. LibreOfficeKit never runs macros
-   * of documents.
-   */
-  readonly macros: boolean;
-}
-
-/** Writes a new profile below a worker's private directory and returns its URL. */
-export function writeProfile(home: string, { macros }: ProfileOptions): string {
+/** Writes a new profile, with the service's macros, below a worker's private directory and returns its URL. */
+export function writeProfile(home: string): string {
   const profile = join(home, 'profile');
   mkdirSync(join(profile, 'user'), { recursive: true, mode: 0o700 });
-  if (macros) writeLibrary(join(profile, 'user/basic'));
-  const execution: Setting = [`${OFFICE}.Common/Security/Scripting`, 'DisableMacrosExecution', !macros];
-  const items = [execution, ...SETTINGS].map(
+  writeLibrary(join(profile, 'user/basic'));
+  const items = SETTINGS.map(
     ([path, name, value]) =>
       `<item oor:path="${path}"><prop oor:name="${name}" oor:op="fuse"><value>${value}</value></prop></item>`,
   );

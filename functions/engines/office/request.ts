@@ -22,4 +22,6 @@ export interface SourceOperations {
 export interface Prepared extends Recognized {
   /** The most frequent separator of a text table. */
   readonly separator?: string | undefined;
+  /** Number of pages that Word recorded. */
+  readonly pages?: number | undefined;
 }

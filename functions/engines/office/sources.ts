@@ -24,6 +24,8 @@ export interface Document {
   readonly encrypted: boolean;
   /** Separator of a text table; `undefined` for all other documents. */
   readonly separator: string | undefined;
+  /** Number of pages that Word recorded; `undefined` to leave the pages to LibreOffice. */
+  readonly pages: number | undefined;
 }
 
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
@@ -62,7 +64,15 @@ export function createSources(dependencies: ScriptDependencies) {
     linkOrCopy(source.path, named);
     const separator =
       kind === 'csv' || kind === 'tsv' ? (options.separator ?? pickSeparator(reply)) : undefined;
-    return { path: named, kind, encrypted: reply.encrypted === true, separator };
+    const { pages } = reply;
+    const isCount = Number.isSafeInteger(pages);
+    return {
+      path: named,
+      kind,
+      encrypted: reply.encrypted === true,
+      separator,
+      pages: isCount ? pages : undefined,
+    };
   }
 
   /** Counts the pages of a PDF. Returns 0 if it is not complete. */

@@ -7,7 +7,7 @@ import { missingEnds } from './detect/rtf.ts';
 import { findSeparator } from './detect/separator.ts';
 import type { Input } from './inputs.ts';
 import type { Prepared, SourceOperations } from './request.ts';
-import { withoutFloatingTables, withWordLayout } from './word/rewrite.ts';
+import { layOutAsWord, withoutFloatingTables } from './word/rewrite.ts';
 
 await serveRequests<SourceOperations>({
   prepare,
@@ -23,21 +23,23 @@ async function prepare({
 }: SourceOperations['prepare']): Promise<Prepared> {
   const bytes = readFileSync(path);
   const { kind, encrypted, text } = await recognize(bytes, claims, encoding);
+  let pages: number | undefined;
   if (kind === 'rtf') appendFileSync(path, missingEnds(bytes));
   if (isArchive(bytes)) {
     const unique = await withoutDuplicates(bytes).catch(() => undefined);
     const isWord = /^do[ct][xm]$/.test(kind);
     const laidOut =
-      isWord && isPrinted ? await withWordLayout(unique ?? bytes).catch(() => undefined) : undefined;
-    const changed = laidOut ?? unique;
+      isWord && isPrinted ? await layOutAsWord(unique ?? bytes).catch(() => undefined) : undefined;
+    const changed = laidOut?.bytes ?? unique;
     if (changed) writeFileSync(path, changed);
+    pages = laidOut?.pages;
   }
   const isTable = kind === 'csv' || kind === 'tsv';
   if (text !== undefined && (isTable || kind === 'txt')) {
     // With a byte order mark, Writer reads the text as UTF-8. Calc is told the encoding by an option.
     writeFileSync(path, isTable ? text : `\ufeff${text}`);
   }
-  return { kind, encrypted, separator: separatorOf(kind, text) };
+  return { kind, encrypted, separator: separatorOf(kind, text), pages };
 }
 
 async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<boolean> {

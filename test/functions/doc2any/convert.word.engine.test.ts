@@ -301,3 +301,85 @@ describe('the items of a list', () => {
     expect(first!.match(/item/g)).toHaveLength(count);
   });
 });
+
+const FIRST_DATE = 0x21;
+
+/** A document as Word saves it, with the number of its pages. */
+const savedByWord = (body: string, pages: number, date = FIRST_DATE) =>
+  makeDocx({
+    body: `${body}<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:bottom="1440" w:left="1440" w:right="1440"/></w:sectPr>`,
+    more: [
+      {
+        name: 'docProps/app.xml',
+        content: `<Properties><Pages>${pages}</Pages><Application>Microsoft Office Word</Application></Properties>`,
+      },
+    ],
+    date,
+  });
+
+const MARK = '<w:lastRenderedPageBreak/>';
+/** A paragraph of 20 points. */
+const row = (text: string, mark = '') =>
+  `<w:p><w:pPr><w:spacing w:before="0" w:after="200" w:line="200" w:lineRule="exact"/></w:pPr><w:r>${mark}<w:t>${text}</w:t></w:r></w:p>`;
+const rows = (count: number, first = 1) =>
+  Array.from({ length: count }, (_, index) => row(`R${first + index}.`)).join('');
+
+async function rowsOnPages(source: Buffer): Promise<string[][]> {
+  const pages = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
+  return pages.map(({ text }) => text.match(/R\d+(?=\.)/g) ?? []);
+}
+
+it('begins pages where Word did', async () => {
+  const [first, second] = await rowsOnPages(savedByWord(rows(24) + row('R25.', MARK) + rows(4, 26), 2));
+
+  expect(first!.at(-1)).toBe('R24');
+  expect(second).toEqual(['R25', 'R26', 'R27', 'R28', 'R29']);
+});
+
+it('begins a page within a paragraph without changing its lines', async () => {
+  const words = (from: number, count: number) =>
+    Array.from({ length: count }, (_, index) => `R${from + index}.`).join(' ');
+  const source = (mark: string, pages: number) =>
+    savedByWord(
+      `${rows(20)}<w:p><w:pPr><w:ind w:firstLine="700"/><w:jc w:val="both"/></w:pPr><w:r><w:t xml:space="preserve">${words(100, 120)} </w:t>${mark}<w:t>${words(220, 60)}</w:t></w:r></w:p>`,
+      pages,
+    );
+
+  const [first, second] = await rowsOnPages(source(MARK, 2));
+
+  expect(first!.at(-1)).toBe('R219');
+  expect(second![0]).toBe('R220');
+  expect([...first!, ...second!]).toEqual((await rowsOnPages(source('', 1))).flat());
+});
+
+it('makes lines lower if a page is slightly too short for what Word had on it', async () => {
+  // 697.9 points: the first paragraph, and 34 rows.
+  const body = rows(35) + row('R36.', MARK);
+  expect((await rowsOnPages(savedByWord(body, 9)))[0]).toHaveLength(34);
+
+  const [first, second] = await rowsOnPages(savedByWord(body, 2));
+
+  expect([first!.at(-1), second]).toEqual(['R35', ['R36']]);
+});
+
+it('pulls back the end of a document that is longer than in Word', async () => {
+  expect(await rowsOnPages(savedByWord(rows(35), 1))).toHaveLength(1);
+});
+
+it.each([
+  ['the number of pages is far off', 9, FIRST_DATE],
+  ['another program saved it', 2, FIRST_DATE + 1],
+])('leaves the pages to LibreOffice if %s', async (_, pages, date) => {
+  const [first] = await rowsOnPages(savedByWord(rows(24) + row('R25.', MARK) + rows(4, 26), pages, date));
+
+  expect(first).toHaveLength(29);
+});
+
+it('keeps its own pages if there were more with the marks than in Word', async () => {
+  const body = `${rows(24)}${row('R25.', MARK)}${rows(27, 26)}${row('R53.', MARK)}${rows(14, 54)}`;
+
+  const [first, second] = await rowsOnPages(savedByWord(body, 2));
+
+  expect(first!.length + second!.length).toBe(67);
+  expect(first!.length).toBeGreaterThan(24);
+});

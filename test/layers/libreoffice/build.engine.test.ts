@@ -28,7 +28,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'libreoffice-test-'));
   const home = join(directory, 'home');
   await mkdir(home);
-  const { command, args, environment } = hostCommand({ layers }, { macros: false })(home);
+  const { command, args, environment } = hostCommand({ layers })(home);
   host = spawn(command, args, {
     env: { HOME: home, TMPDIR: home, ...environment },
     stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
@@ -154,7 +154,7 @@ describe('the host', () => {
   it('exits with its parent, even if it is stopped', async () => {
     const home = join(directory, 'orphan');
     await mkdir(home);
-    const { command, args, environment } = hostCommand({ layers }, { macros: false })(home);
+    const { command, args, environment } = hostCommand({ layers })(home);
     const options = {
       env: { HOME: home, TMPDIR: home, ...environment },
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],

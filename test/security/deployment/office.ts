@@ -25,7 +25,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
   const { temporary } = conversions;
   const launcher = launcherIn(layers);
   const engine = createEngine({ layers, code: CODE, temporary, launcher, size: 2, ...engineNetwork() });
-  const bare = new WorkerPool(hostCommand({ layers }, { macros: false }), {
+  const bare = new WorkerPool(hostCommand({ layers }), {
     temporary,
     launcher,
     size: 2,

@@ -24,6 +24,8 @@ const MAX_TEXTS = 16_000_000;
 const LOCAL_HEADER = Buffer.from('PK\x03\x04', 'latin1');
 const DIRECTORY_HEADER = Buffer.from('PK\x01\x02\x14\x00', 'latin1');
 const DIRECTORY_END = Buffer.from('PK\x05\x06', 'latin1');
+/** January 1, 1980, in the format of MS-DOS. */
+const FIRST_DATE = 0x21;
 /** Flag of a name in UTF-8. */
 const UTF8_NAME = 0x800;
 
@@ -47,6 +49,8 @@ interface ListedPart extends Part {
   /** The name as it is in the archive. */
   readonly nameBytes: Buffer;
   readonly isUtf8: boolean;
+  /** Date in the format of MS-DOS. */
+  readonly date: number;
   readonly checksum: number;
 }
 
@@ -112,6 +116,11 @@ export async function readParts(
     left -= text.length;
   }
   return texts;
+}
+
+/** Whether a part has a later date than January 1, 1980, the first one that an archive can have. */
+export async function hasDates(bytes: Buffer): Promise<boolean> {
+  return ((await listParts(bytes)) ?? []).some(({ date }) => date !== FIRST_DATE);
 }
 
 /** Returns an archive in which some parts have another text. Everything else stays as it is. */
@@ -184,12 +193,18 @@ async function listParts(bytes: Buffer): Promise<ListedPart[] | undefined> {
       const header = entry.relativeOffsetOfLocalHeader;
       const start = header + 30 + bytes.readUInt16LE(header + 26) + bytes.readUInt16LE(header + 28);
       const data = bytes.subarray(start, start + entry.compressedSize);
-      const { fileName: name, compressionMethod: method, uncompressedSize: claimed } = entry;
+      const {
+        fileName: name,
+        compressionMethod: method,
+        uncompressedSize: claimed,
+        lastModFileDate: date,
+      } = entry;
       const isUtf8 = (entry.generalPurposeBitFlag & UTF8_NAME) !== 0;
       parts.push({
         name,
         nameBytes: entry.fileNameRaw,
         isUtf8,
+        date,
         method,
         checksum: entry.crc32,
         data,

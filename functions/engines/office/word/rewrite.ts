@@ -1,10 +1,11 @@
-import { readParts, withParts } from '../detect/archive.ts';
+import { hasDates, readParts, withParts } from '../detect/archive.ts';
 import { autoSpacingStyleEdits, setAutoSpacing } from './auto-spacing.ts';
 import { emptyItemEdits } from './empty-items.ts';
 import { fieldEdits } from './fields.ts';
 import { labelEdits } from './labels.ts';
 import { replaceLineGrid } from './line-grid.ts';
 import { applyEdits, type Edit, isOn, readMarkup, readNumber } from './markup.ts';
+import { pageMarkEdits, readPageCount } from './page-marks.ts';
 import { propertyEdits, readSections } from './paragraphs.ts';
 import { lengthenPunctuatedLines, type PunctuationSettings } from './punctuation.ts';
 import { keepRowsTogether } from './rows.ts';
@@ -13,27 +14,41 @@ import { tableWidthEdits } from './table-widths.ts';
 
 // Some editors number all parts, such as `word/document2.xml`.
 const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
+const BODY = /^word\/document\d*\.xml$/;
 const MARGIN = /^word\/(header|footer)/;
 const STYLES = /^word\/styles\d*\.xml$/;
 const NUMBERING = /^word\/numbering\d*\.xml$/;
 const SETTINGS = /^word\/settings\d*\.xml$/;
 const THEME = /^word\/theme\/theme\d*\.xml$/;
-const PARTS = [TEXT, STYLES, NUMBERING, SETTINGS, THEME];
+const PROPERTIES = /^docProps\/app\.xml$/;
+const PARTS = [TEXT, STYLES, NUMBERING, SETTINGS, THEME, PROPERTIES];
 /** Version of Word whose layout a document has that names none. */
 const OLD_VERSION = 12;
 
+export interface LaidOut {
+  /** The changed document; `undefined` if nothing needs to change. */
+  readonly bytes: Buffer | undefined;
+  /** Number of pages that Word recorded; `undefined` if unknown. */
+  readonly pages: number | undefined;
+}
+
 /**
- * Returns a Word document in which LibreOffice lays out the text as Word does. The result is only for PDF, because it is no
- * longer what its author wrote. Returns `undefined` if nothing needs to change.
+ * Changes a Word document so that LibreOffice lays out the text as Word does. The result is only for PDF, because it is no
+ * longer what its author wrote.
  * @throws Error if a part is not well-formed or too long.
  */
-export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined> {
+export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
   const parts = await readParts(bytes, (name) => PARTS.some((pattern) => pattern.test(name)));
   const textOf = (pattern: RegExp) => [...parts].find(([name]) => pattern.test(name))?.[1] ?? '';
   const settings = readSettings(textOf(SETTINGS));
   const styles = readStyles(textOf(STYLES) || '<w:styles/>', textOf(THEME), settings.language);
+  // Word writes no dates. Other programs that change a document do, and leave Word's records of its pages as they were.
+  const isSavedByWord = !(await hasDates(bytes));
   const changed = new Map<string, string>();
+  let marks = 0;
   for (const [name, text] of parts) {
+    const markEdits = isSavedByWord && BODY.test(name) ? pageMarkEdits(text) : [];
+    marks += markEdits.length;
     const isText = TEXT.test(name);
     // Word computes the fields in headers and footers anew for each page.
     const hasSavedFields = isText && !MARGIN.test(name) && !settings.updatesFields;
@@ -42,10 +57,14 @@ export async function withWordLayout(bytes: Buffer): Promise<Buffer | undefined>
       ...(STYLES.test(name) ? autoSpacingStyleEdits(text) : []),
       ...(isText ? [...layoutEdits(text, styles, settings), ...tableWidthEdits(text)] : []),
       ...(hasSavedFields ? fieldEdits(text) : []),
+      ...markEdits,
     ];
     if (edits.length > 0) changed.set(name, applyEdits(text, edits));
   }
-  return changed.size > 0 ? withParts(bytes, changed) : undefined;
+  return {
+    bytes: changed.size > 0 ? await withParts(bytes, changed) : undefined,
+    pages: isSavedByWord ? readPageCount(textOf(PROPERTIES), marks) : undefined,
+  };
 }
 
 /** Returns the edits that break lines and pages, and make lines as high, as in Word. */

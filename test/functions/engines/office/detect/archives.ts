@@ -5,8 +5,14 @@ export interface Part {
   readonly content: Buffer | string;
 }
 
-/** Writes a ZIP archive by hand, so that it can be invalid. `claim` is the uncompressed size in its headers. */
-export function makeArchive(parts: readonly Part[], { claim }: { claim?: number } = {}): Buffer {
+/**
+ * Writes a ZIP archive by hand, so that it can be invalid. `claim` is the uncompressed size in its headers, and `date` is in the
+ * format of MS-DOS.
+ */
+export function makeArchive(
+  parts: readonly Part[],
+  { claim, date = 0 }: { claim?: number | undefined; date?: number | undefined } = {},
+): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];
   let offset = 0;
@@ -15,6 +21,7 @@ export function makeArchive(parts: readonly Part[], { claim }: { claim?: number 
     const packed = deflateRawSync(bytes, { level: 9 });
     const facts = Buffer.alloc(20);
     facts.writeUInt16LE(8, 2);
+    facts.writeUInt16LE(date, 6);
     facts.writeUInt32LE(crc32(bytes), 8);
     facts.writeUInt32LE(packed.length, 12);
     facts.writeUInt32LE(claim ?? bytes.length, 16);
@@ -44,38 +51,46 @@ const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.doc
 const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 
 /** A docx of one paragraph, with additional body, relationships and parts. */
-export function makeDocx({ body = '', relationships = '', more = [] as readonly Part[] } = {}): Buffer {
+export function makeDocx({
+  body = '',
+  relationships = '',
+  more = [] as readonly Part[],
+  date = 0,
+} = {}): Buffer {
   const xml = '<?xml version="1.0" encoding="UTF-8"?>';
   const packaged = 'http://schemas.openxmlformats.org/package/2006';
-  return makeArchive([
-    {
-      name: '[Content_Types].xml',
-      content:
-        `${xml}<Types xmlns="${packaged}/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
-        '<Default Extension="png" ContentType="image/png"/>' +
-        `<Override PartName="/word/document.xml" ContentType="${WORD}"/></Types>`,
-    },
-    {
-      name: '_rels/.rels',
-      content: `${xml}<Relationships xmlns="${packaged}/relationships"><Relationship Id="r1" Type="${RELATIONSHIPS}/officeDocument" Target="word/document.xml"/></Relationships>`,
-    },
-    {
-      name: 'word/_rels/document.xml.rels',
-      content: `${xml}<Relationships xmlns="${packaged}/relationships">${relationships}</Relationships>`,
-    },
-    {
-      name: 'word/document.xml',
-      content:
-        `${xml}<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="${RELATIONSHIPS}"` +
-        ' xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"' +
-        ' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"' +
-        ' xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"' +
-        ' xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office">' +
-        `<w:body><w:p><w:r><w:t>Ein Absatz</w:t></w:r></w:p>${body}</w:body></w:document>`,
-    },
-    ...more,
-  ]);
+  return makeArchive(
+    [
+      {
+        name: '[Content_Types].xml',
+        content:
+          `${xml}<Types xmlns="${packaged}/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
+          '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+          '<Default Extension="png" ContentType="image/png"/>' +
+          `<Override PartName="/word/document.xml" ContentType="${WORD}"/></Types>`,
+      },
+      {
+        name: '_rels/.rels',
+        content: `${xml}<Relationships xmlns="${packaged}/relationships"><Relationship Id="r1" Type="${RELATIONSHIPS}/officeDocument" Target="word/document.xml"/></Relationships>`,
+      },
+      {
+        name: 'word/_rels/document.xml.rels',
+        content: `${xml}<Relationships xmlns="${packaged}/relationships">${relationships}</Relationships>`,
+      },
+      {
+        name: 'word/document.xml',
+        content:
+          `${xml}<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="${RELATIONSHIPS}"` +
+          ' xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"' +
+          ' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"' +
+          ' xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"' +
+          ' xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office">' +
+          `<w:body><w:p><w:r><w:t>Ein Absatz</w:t></w:r></w:p>${body}</w:body></w:document>`,
+      },
+      ...more,
+    ],
+    { date },
+  );
 }
 
 const SHEETS = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';

@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { scanArchive } from '../../../../../functions/engines/office/detect/archive.ts';
-import {
-  withoutFloatingTables,
-  withWordLayout,
-} from '../../../../../functions/engines/office/word/rewrite.ts';
+import { layOutAsWord, withoutFloatingTables } from '../../../../../functions/engines/office/word/rewrite.ts';
 import { makeArchive, makeDocx } from '../detect/archives.ts';
+
+const layOut = async (bytes: Buffer) => (await layOutAsWord(bytes)).bytes;
 
 const GRID = '<w:sectPr><w:docGrid w:type="lines" w:linePitch="312"/></w:sectPr>';
 
@@ -19,12 +18,12 @@ async function partsOf(bytes: Buffer): Promise<Record<string, string>> {
 it('changes only the text of a document', async () => {
   const source = makeDocx({ body: GRID });
 
-  const laidOut = await withWordLayout(source);
+  const laidOut = await layOut(source);
 
   const [before, after] = [await partsOf(source), await partsOf(laidOut!)];
   expect(after['word/document.xml']).toContain('<w:spacing w:line="312" w:lineRule="atLeast"/>');
   expect({ ...after, 'word/document.xml': '' }).toEqual({ ...before, 'word/document.xml': '' });
-  expect(await withWordLayout(laidOut!)).toBeUndefined();
+  expect(await layOut(laidOut!)).toBeUndefined();
 });
 
 it('changes the labels of lists in a document without a grid', async () => {
@@ -32,7 +31,7 @@ it('changes the labels of lists in a document without a grid', async () => {
     '<w:numbering><w:lvl><w:rPr><w:rFonts w:ascii="Courier New"/></w:rPr></w:lvl></w:numbering>';
   const source = makeDocx({ body: '<w:p/>', more: [{ name: 'word/numbering.xml', content }] });
 
-  const laidOut = await withWordLayout(source);
+  const laidOut = await layOut(source);
 
   const [before, after] = [await partsOf(source), await partsOf(laidOut!)];
   expect(after).toEqual({ ...before, 'word/numbering.xml': content.replace('New', 'New Label') });
@@ -44,7 +43,7 @@ it.each([
 ])('keeps a part with a name %s', async (_, name) => {
   const source = makeDocx({ body: GRID, more: [{ name, content: '' }] });
 
-  const laidOut = await withWordLayout(source);
+  const laidOut = await layOut(source);
 
   expect(laidOut!.includes(Buffer.from(name))).toBe(true);
   expect(laidOut!.includes('atLeast')).toBe(true);
@@ -56,7 +55,7 @@ it.each([
 ])('leaves a document in %s as it is', async (_, start) => {
   const content = Buffer.from(`${start}<w:document><w:body><w:p/>${GRID}</w:body></w:document>`, 'latin1');
 
-  expect(await withWordLayout(makeArchive([{ name: 'word/document.xml', content }]))).toBeUndefined();
+  expect(await layOut(makeArchive([{ name: 'word/document.xml', content }]))).toBeUndefined();
 });
 
 it.each([
@@ -66,7 +65,7 @@ it.each([
   const table = '<w:tbl><w:tr><w:tc><w:p w:rsidR="1"/></w:tc></w:tr></w:tbl>';
   const more = [{ name: 'word/settings.xml', content: settings }];
 
-  const laidOut = await withWordLayout(makeDocx({ body: `${table}${GRID}`, more }));
+  const laidOut = await layOut(makeDocx({ body: `${table}${GRID}`, more }));
 
   expect((await partsOf(laidOut!))['word/document.xml']!.includes('<w:p w:rsidR="1"/>')).toBe(!isOn);
 });
@@ -80,7 +79,7 @@ it('finds numbered parts', async () => {
     { name: 'word/styles2.xml', content: styles },
   ];
 
-  const laidOut = await withWordLayout(makeArchive(parts));
+  const laidOut = await layOut(makeArchive(parts));
 
   expect((await partsOf(laidOut!))['word/document2.xml']).toContain('w:line="624"');
 });
@@ -94,7 +93,7 @@ it('replaces fields in the text and the notes, but not in headers', async () => 
     })),
   );
 
-  const parts = await partsOf((await withWordLayout(source))!);
+  const parts = await partsOf((await layOut(source))!);
 
   const changed = Object.keys(parts).filter((name) => !parts[name]!.includes('w:fldSimple'));
   expect(changed).toEqual(['word/document.xml', 'word/footnotes.xml', 'word/endnotes2.xml']);
@@ -107,18 +106,18 @@ it('keeps fields that Word computes when it opens the document', async () => {
     content: '<w:settings><w:updateFields w:val="true"/></w:settings>',
   };
 
-  expect(await withWordLayout(makeDocx({ body, more: [settings] }))).toBeUndefined();
+  expect(await layOut(makeDocx({ body, more: [settings] }))).toBeUndefined();
 });
 
 it.each([
   ['a document without a grid', makeDocx({ body: '<w:sectPr/>' })],
   ['another archive', makeArchive([{ name: 'a', content: 'b' }])],
 ])('leaves %s as it is', async (_, bytes) => {
-  expect(await withWordLayout(bytes)).toBeUndefined();
+  expect(await layOut(bytes)).toBeUndefined();
 });
 
 it('rejects a document that is not well-formed', async () => {
-  await expect(withWordLayout(makeDocx({ body: `</w:p>${GRID}` }))).rejects.toThrow();
+  await expect(layOut(makeDocx({ body: `</w:p>${GRID}` }))).rejects.toThrow();
 });
 
 it('makes the floating tables of all parts of a Word document inline', async () => {
