@@ -112,10 +112,7 @@ export function createOffice(dependencies: EngineDependencies) {
       macro,
       maxPages: saving.maxPages,
       maxSeconds: saving.maxSeconds,
-      layoutSeconds:
-        INPUTS[document.kind] === 'writer'
-          ? Math.ceil(LAYOUT_SECONDS + conversion.source.bytes * LAYOUT_SECONDS_PER_BYTE)
-          : undefined,
+      layoutSeconds: layoutSeconds(document, conversion),
     };
     const hosts = password !== undefined ? asking : saving.filter === 'pdf' ? printing : editing;
     try {
@@ -138,6 +135,13 @@ export function createOffice(dependencies: EngineDependencies) {
       await Promise.all([printing, editing, asking].map((hosts) => hosts.close()));
     },
   };
+}
+
+/** Returns the CPU limit for the layout. Half of it is for fitting pages, because a plain conversion may have to follow. */
+function layoutSeconds({ kind, pages }: Document, { source }: OfficeConversion): number | undefined {
+  if (INPUTS[kind] !== 'writer') return undefined;
+  const seconds = LAYOUT_SECONDS + source.bytes * LAYOUT_SECONDS_PER_BYTE;
+  return Math.ceil(pages === undefined ? seconds : seconds / 2);
 }
 
 /** Returns the number of pages to fit a document to, unless the caller's options change its pages. */

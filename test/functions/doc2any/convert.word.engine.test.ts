@@ -305,14 +305,16 @@ describe('the items of a list', () => {
 const FIRST_DATE = 0x21;
 
 /** A document as Word saves it, with the number of its pages. */
-const savedByWord = (body: string, pages: number, date = FIRST_DATE) =>
+const savedByWord = (body: string, pages: number, date = FIRST_DATE, image = Buffer.alloc(0)) =>
   makeDocx({
+    relationships: `<Relationship Id="i" Type="${OFFICE_TYPE}/image" Target="media/i.png"/>`,
     body: `${body}<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1440" w:bottom="1440" w:left="1440" w:right="1440"/></w:sectPr>`,
     more: [
       {
         name: 'docProps/app.xml',
         content: `<Properties><Pages>${pages}</Pages><Application>Microsoft Office Word</Application></Properties>`,
       },
+      { name: 'word/media/i.png', content: image },
     ],
     date,
   });
@@ -336,20 +338,52 @@ it('begins pages where Word did', async () => {
   expect(second).toEqual(['R25', 'R26', 'R27', 'R28', 'R29']);
 });
 
-it('begins a page within a paragraph without changing its lines', async () => {
+it.each([
+  ['where a line begins', 210],
+  ['within a line', 213],
+])('begins a page within a paragraph without changing its lines: %s', async (_, marked) => {
   const words = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => `R${from + index}.`).join(' ');
   const source = (mark: string, pages: number) =>
     savedByWord(
-      `${rows(20)}<w:p><w:pPr><w:ind w:firstLine="700"/><w:jc w:val="both"/></w:pPr><w:r><w:t xml:space="preserve">${words(100, 120)} </w:t>${mark}<w:t>${words(220, 60)}</w:t></w:r></w:p>`,
+      `${rows(20)}<w:p><w:pPr><w:ind w:firstLine="700"/><w:jc w:val="both"/></w:pPr><w:r><w:t xml:space="preserve">${words(100, marked - 100)} </w:t>${mark}<w:t>${words(marked, 280 - marked)}</w:t></w:r></w:p>`,
       pages,
     );
 
   const [first, second] = await rowsOnPages(source(MARK, 2));
 
-  expect(first!.at(-1)).toBe('R219');
-  expect(second![0]).toBe('R220');
+  expect(first!.at(-1)).toBe('R209');
+  expect(second![0]).toBe('R210');
   expect([...first!, ...second!]).toEqual((await rowsOnPages(source('', 1))).flat());
+});
+
+it('does not move a table that has a mark within its first cell', async () => {
+  const table = `<w:tbl><w:tblGrid><w:gridCol w:w="9000"/></w:tblGrid><w:tr><w:tc>${rows(19, 6)}${row('R25.', MARK)}${rows(20, 26)}</w:tc></w:tr></w:tbl>`;
+
+  const [first] = await rowsOnPages(savedByWord(rows(5) + table, 2));
+
+  expect(first!.length).toBeGreaterThan(24);
+});
+
+it('keeps a picture on its page that is before a mark in the same paragraph', async () => {
+  const picture = (id: number) =>
+    `<w:r><w:drawing><wp:inline><wp:extent cx="3000000" cy="1800000"/><wp:docPr id="${id}" name="p"/><a:graphic><a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:pic><pic:nvPicPr><pic:cNvPr id="0" name="p"/><pic:cNvPicPr/></pic:nvPicPr><pic:blipFill><a:blip r:embed="i"/><a:stretch><a:fillRect/></a:stretch></pic:blipFill><pic:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="3000000" cy="1800000"/></a:xfrm><a:prstGeom prst="rect"/></pic:spPr></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>`;
+  const red = await sharp({ create: { width: 8, height: 8, channels: 3, background: '#f00' } })
+    .png()
+    .toBuffer();
+  const source = savedByWord(
+    `${rows(18)}<w:p>${picture(1)}<w:r><w:br/>${MARK}<w:t>R19.</w:t></w:r></w:p>`,
+    2,
+    FIRST_DATE,
+    red,
+  );
+
+  const [first, second] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
+
+  const isRed = ({ pixels }: { pixels: Uint8Array }) =>
+    pixels.some((_, at) => at % 4 === 0 && pixels[at]! > 250 && pixels[at + 1]! < 5);
+  expect([isRed(first!), isRed(second!)]).toEqual([true, false]);
+  expect(second!.text).toContain('R19');
 });
 
 it('makes lines lower if a page is slightly too short for what Word had on it', async () => {

@@ -24,15 +24,14 @@ Const LONG_END = 0.93
 
 ' Word's pages begin at bookmarks. count is the number of pages that it recorded.
 Sub FitPages(document, count)
-  Dim cursor, budget, found, isLong
+  Dim cursor, budget, found
   cursor = document.CurrentController.getViewCursor()
   budget = MAX_COST
   document.RecordChanges = False
   found = CountPages(document, cursor)
   ' Word did not record a number that is so far away when it saved this text.
   If Abs(found - count) > 1 + count / 4 Then Exit Sub
-  isLong = found > count
-  FitMarks document, cursor, count, isLong, budget
+  FitMarks document, cursor, count, found, budget
   PullBackEnds document, cursor, count, 0, SHORT_END, budget
   PullBackEnds document, cursor, count, SHORT_END, LONG_END, budget
 End Sub
@@ -46,20 +45,22 @@ Function CountPages(document, cursor)
   Next
 End Function
 
-' Fits the pages between bookmarks, in their order. If a document is not too long, it must not become so.
-Sub FitMarks(document, cursor, count, isLong, budget)
-  Dim marks, index, start, mark, offset
+' Fits the pages between bookmarks, in their order. A document must not become longer than it was and should be.
+Sub FitMarks(document, cursor, count, found, budget)
+  Dim marks, index, start, mark, offset, limit
+  limit = count
+  If found > limit Then limit = found
   marks = document.Bookmarks
   start = document.Text.getStart()
   offset = 0
   index = 1
   Do While marks.hasByName("${BOOKMARK}" & index)
     mark = marks.getByName("${BOOKMARK}" & index).Anchor
-    offset = FitMark(document, cursor, start, mark, offset > FAR, isLong, budget)
+    offset = FitMark(document, cursor, start, mark, offset > FAR, found > count, budget)
     start = mark
     index = index + 1
-    If Not isLong And document.CurrentController.PageCount > count Then
-      If CountPages(document, cursor) > count Then Exit Sub
+    If document.CurrentController.PageCount > limit Then
+      If CountPages(document, cursor) > limit Then Exit Sub
     End If
   Loop
 End Sub
@@ -69,6 +70,8 @@ End Sub
 Function FitMark(document, cursor, start, mark, isLost, isLong, budget)
   Dim offset, first, cost
   On Error Goto Failed
+  FitMark = 0
+  If Not IsEmpty(mark.TextFrame) Then Exit Function
   cursor.gotoRange(start, False)
   first = cursor.getPage()
   offset = OffsetOf(cursor, mark)
@@ -81,13 +84,11 @@ Function FitMark(document, cursor, start, mark, isLost, isLong, budget)
     cost = COST_OF_PAGE * document.CurrentController.PageCount + CostOfText(ParagraphAround(mark).String)
     If cost <= budget Then
       budget = budget - cost
-      BreakBefore mark
+      BreakBefore cursor, mark
     End If
   End If
   FitMark = offset
-  Exit Function
 Failed:
-  FitMark = 0
 End Function
 
 ' Returns 0 if the line of a mark begins a page. Otherwise, returns the height above it if the mark is in the upper half of its page,
@@ -117,27 +118,44 @@ Function ParagraphAround(mark)
   ParagraphAround = cursor
 End Function
 
-' Rows of a table other than the first one cannot begin a page.
-Sub BreakBefore(mark)
-  Dim before, after
+' Rows of a table other than the first one cannot begin a page. A paragraph is divided where a line begins, so that its lines stay.
+Sub BreakBefore(cursor, mark)
+  Dim text, place, first, before, after, last, drop
+  text = mark.Text
   If Not IsEmpty(mark.TextTable) Then
-    If mark.Cell.CellName = "A1" Then mark.TextTable.BreakType = com.sun.star.style.BreakType.PAGE_BEFORE
+    If mark.Cell.CellName <> "A1" Or text.compareRegionStarts(text.getStart(), mark) <> 0 Then Exit Sub
+    mark.TextTable.BreakType = com.sun.star.style.BreakType.PAGE_BEFORE
     Exit Sub
   End If
-  before = mark.Text.createTextCursorByRange(mark.Start)
-  before.gotoStartOfParagraph(True)
-  If before.String <> "" Then
-    mark.Text.insertControlCharacter(mark.Start, com.sun.star.text.ControlCharacter.PARAGRAPH_BREAK, False)
-    If before.ParaAdjust = com.sun.star.style.ParagraphAdjust.BLOCK Then before.ParaLastLineAdjust = before.ParaAdjust
-    before.ParaBottomMargin = 0
+  cursor.gotoRange(mark, False)
+  cursor.gotoStartOfLine(False)
+  place = text.createTextCursorByRange(cursor.getStart())
+  first = text.createTextCursorByRange(place)
+  first.gotoStartOfParagraph(False)
+  If text.compareRegionStarts(first, place) = 0 Then
+    place.BreakType = com.sun.star.style.BreakType.PAGE_BEFORE
+    Exit Sub
   End If
-  after = mark.Text.createTextCursorByRange(mark.Start)
-  If before.String <> "" Then
-    after.ParaTopMargin = 0
-    after.ParaFirstLineIndent = 0
-    after.NumberingIsNumber = False
-  End If
+  before = text.createTextCursorByRange(place)
+  before.goLeft(1, True)
+  last = before.String
+  ' A divided word would lose its hyphen.
+  If place.ParaIsHyphenation And Trim(last) <> "" Then Exit Sub
+  text.insertControlCharacter(place, com.sun.star.text.ControlCharacter.PARAGRAPH_BREAK, False)
+  after = text.createTextCursorByRange(mark.Start)
+  after.gotoStartOfParagraph(False)
+  before = text.createTextCursorByRange(after)
+  before.goLeft(1, False)
+  before.ParaBottomMargin = 0
+  If before.ParaAdjust = com.sun.star.style.ParagraphAdjust.BLOCK And last <> Chr(10) Then before.ParaLastLineAdjust = before.ParaAdjust
   after.BreakType = com.sun.star.style.BreakType.PAGE_BEFORE
+  after.ParaTopMargin = 0
+  after.ParaFirstLineIndent = 0
+  after.NumberingIsNumber = False
+  after.OutlineLevel = 0
+  drop = after.DropCapFormat
+  drop.Lines = 0
+  after.DropCapFormat = drop
 End Sub
 
 ' Makes lines lower, as little as is enough for a mark to begin its page or to be on the page before. Restores them if nothing is enough.
@@ -203,6 +221,7 @@ Sub PullBack(document, cursor, page, budget)
     If CountPages(document, cursor) < before Then Exit Sub
   Next
   SetHeights paragraphs, 1
+  budget = budget - cost
 Failed:
 End Sub
 

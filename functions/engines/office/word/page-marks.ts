@@ -1,10 +1,28 @@
 import { type Edit, emptyElement, readMarkup } from './markup.ts';
 
-/** Elements whose text is not on the pages of the body, or not in print. */
-const OUTSIDE = ['w:txbxContent', 'mc:Fallback', 'w:del', 'w:moveFrom'];
+/** Elements that may be around a mark. Others contain text that is not in the body, or may not contain bookmarks. */
+const AROUND = new Set(
+  [
+    'document',
+    'body',
+    'p',
+    'r',
+    'tbl',
+    'tr',
+    'tc',
+    'sdt',
+    'sdtContent',
+    'hyperlink',
+    'smartTag',
+    'ins',
+    'moveTo',
+  ].map((name) => `w:${name}`),
+);
 const MARK = 'w:lastRenderedPageBreak';
 /** Starts the names of the bookmarks. A number from 1 follows. */
 export const BOOKMARK = 'docmill-page-';
+/** A row of a table on a new page has a mark in each cell. */
+const MAX_MARKS_PER_PAGE = 10;
 /** Added to the numbers for the IDs of the bookmarks, because those of the document must differ. */
 const FIRST_ID = 2_000_000_000;
 
@@ -17,44 +35,53 @@ export function pageMarkEdits(part: string): Edit[] {
   const edits: Edit[] = [];
   if (!part.includes(`<${MARK}`)) return edits;
   let isAfterBreak = false;
-  /** Properties of the current run, which the bookmark divides. */
-  let properties = '';
-  let propertiesStart = 0;
+  /** Properties of the runs around, which a bookmark divides. */
+  const properties: string[] = [];
+  let start = 0;
   readMarkup(part, {
-    open({ name, attributes, start, end }, path) {
+    open(tag, path) {
+      const { name, attributes, isEmpty, end } = tag;
       const isInRun = path.at(-1) === 'w:r';
       if (name === 'w:br' && attributes['w:type'] === 'page') isAfterBreak = true;
       if (['w:p', 'w:t', 'w:drawing'].includes(name)) isAfterBreak = false;
-      if (name === 'w:r') properties = '';
-      if (name === 'w:rPr' && isInRun) propertiesStart = start;
-      if (name !== MARK || !isInRun || isAfterBreak || path.some((each) => OUTSIDE.includes(each))) return;
+      if (name === 'w:r') properties.push('');
+      if (name === 'w:rPr' && isInRun) start = tag.start;
+      if (name !== MARK || !isEmpty || !isInRun || isAfterBreak) return;
+      if (!path.every((each) => AROUND.has(each))) return;
       const number = edits.length + 1;
       const id = String(FIRST_ID + number);
       const bookmark =
         emptyElement('w:bookmarkStart', { 'w:id': id, 'w:name': `${BOOKMARK}${number}` }) +
         emptyElement('w:bookmarkEnd', { 'w:id': id });
-      edits.push({ start, end, text: `</w:r>${bookmark}<w:r>${properties}` });
+      edits.push({ start: tag.start, end, text: `</w:r>${bookmark}<w:r>${properties.at(-1)}` });
     },
     close(name, path, end) {
-      if (name === 'w:rPr' && path.at(-1) === 'w:r') properties = part.slice(propertiesStart, end);
+      if (name === 'w:r') properties.pop();
+      if (name === 'w:rPr' && path.at(-1) === 'w:r')
+        properties[properties.length - 1] = part.slice(start, end);
     },
   });
   return edits;
 }
 
-/**
- * Reads how many pages Word recorded in the properties of a document that has marks where pages begin, or none. Returns `undefined`
- * if it recorded none. After some kinds of saving, it recorded one page whatever there was.
- */
-export function readPageCount(properties: string, marks: number): number | undefined {
+/** Reads how many pages Word recorded in the properties of a document. Returns `undefined` if it recorded none. */
+export function readPageCount(properties: string): number | undefined {
   let count = 0;
   let isWord = false;
-  readMarkup(properties, {
+  readMarkup(properties || '<Properties/>', {
     open() {},
     text(text, path) {
       if (path.at(-1) === 'Pages') count = Number(text);
       if (path.at(-1) === 'Application') isWord = /^Microsoft .*Word/.test(text);
     },
   });
-  return isWord && Number.isSafeInteger(count) && count > Math.min(marks, 1) ? count : undefined;
+  return isWord && Number.isSafeInteger(count) && count > 0 ? count : undefined;
+}
+
+/**
+ * Whether a document may have had so many pages when it got its marks. After some kinds of saving, Word recorded one page,
+ * whatever there was.
+ */
+export function isPlausible(pages: number, marks: number): boolean {
+  return marks === 0 || (pages > 1 && marks <= MAX_MARKS_PER_PAGE * pages);
 }

@@ -5,7 +5,7 @@ import { fieldEdits } from './fields.ts';
 import { labelEdits } from './labels.ts';
 import { replaceLineGrid } from './line-grid.ts';
 import { applyEdits, type Edit, isOn, readMarkup, readNumber } from './markup.ts';
-import { pageMarkEdits, readPageCount } from './page-marks.ts';
+import { isPlausible, pageMarkEdits, readPageCount } from './page-marks.ts';
 import { propertyEdits, readSections } from './paragraphs.ts';
 import { lengthenPunctuatedLines, type PunctuationSettings } from './punctuation.ts';
 import { keepRowsTogether } from './rows.ts';
@@ -43,12 +43,10 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
   const settings = readSettings(textOf(SETTINGS));
   const styles = readStyles(textOf(STYLES) || '<w:styles/>', textOf(THEME), settings.language);
   // Word writes no dates. Other programs that change a document do, and leave Word's records of its pages as they were.
-  const isSavedByWord = !(await hasDates(bytes));
+  const pages = (await hasDates(bytes)) ? undefined : readPageCount(textOf(PROPERTIES));
   const changed = new Map<string, string>();
   let marks = 0;
   for (const [name, text] of parts) {
-    const markEdits = isSavedByWord && BODY.test(name) ? pageMarkEdits(text) : [];
-    marks += markEdits.length;
     const isText = TEXT.test(name);
     // Word computes the fields in headers and footers anew for each page.
     const hasSavedFields = isText && !MARGIN.test(name) && !settings.updatesFields;
@@ -57,13 +55,16 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
       ...(STYLES.test(name) ? autoSpacingStyleEdits(text) : []),
       ...(isText ? [...layoutEdits(text, styles, settings), ...tableWidthEdits(text)] : []),
       ...(hasSavedFields ? fieldEdits(text) : []),
-      ...markEdits,
     ];
-    if (edits.length > 0) changed.set(name, applyEdits(text, edits));
+    const edited = applyEdits(text, edits);
+    // They divide runs, whose properties must be the edited ones.
+    const markEdits = pages !== undefined && BODY.test(name) ? pageMarkEdits(edited) : [];
+    marks += markEdits.length;
+    if (edits.length + markEdits.length > 0) changed.set(name, applyEdits(edited, markEdits));
   }
   return {
     bytes: changed.size > 0 ? await withParts(bytes, changed) : undefined,
-    pages: isSavedByWord ? readPageCount(textOf(PROPERTIES), marks) : undefined,
+    pages: pages !== undefined && isPlausible(pages, marks) ? pages : undefined,
   };
 }
 

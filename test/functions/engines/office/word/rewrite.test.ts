@@ -135,3 +135,24 @@ it('makes the floating tables of all parts of a Word document inline', async () 
   });
   expect(await withoutFloatingTables(inline!)).toBeUndefined();
 });
+
+it('divides runs after their properties were edited', async () => {
+  const field = (type: string) => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`;
+  const entry =
+    `<w:p>${field('begin')}<w:r><w:instrText> TOC </w:instrText></w:r>${field('separate')}` +
+    '<w:r><w:rPr><w:webHidden/></w:rPr><w:lastRenderedPageBreak/><w:t>13</w:t></w:r></w:p>' +
+    `<w:p>${field('end')}</w:p>`;
+  const more = [
+    {
+      name: 'docProps/app.xml',
+      content: '<Properties><Pages>2</Pages><Application>Microsoft Office Word</Application></Properties>',
+    },
+  ];
+
+  const { bytes, pages } = await layOutAsWord(makeDocx({ body: entry, more, date: 0x21 }));
+
+  const text = (await partsOf(bytes!))['word/document.xml'];
+  expect(text).toContain('w:name="docmill-page-1"');
+  expect(text).not.toContain('webHidden');
+  expect(pages).toBe(2);
+});
