@@ -65,7 +65,7 @@ export function createEngine(
     conversion.signal.throwIfAborted();
     if (!first) return convertPlain();
     const closest = { ...first, document: fitted };
-    if (first.pageCount === recorded) return closest;
+    if (recorded === 0 || first.pageCount === recorded) return closest;
     const second = await convertPlain();
     const distanceOf = ({ pageCount }: { pageCount: number }) => Math.abs(pageCount - recorded);
     return distanceOf(second) < distanceOf(first) ? second : closest;

@@ -120,7 +120,7 @@ export interface Stored {
 
 export interface MacroTasks {
   readonly stored?: Stored | undefined;
-  /** Number of pages to fit a text document to. */
+  /** Number of pages to fit a text document to, or 0 to fit it only to its marks. */
   readonly pages?: number | undefined;
 }
 

@@ -22,6 +22,6 @@ export interface SourceOperations {
 export interface Prepared extends Recognized {
   /** The most frequent separator of a text table. */
   readonly separator?: string | undefined;
-  /** Number of pages that Word recorded. */
+  /** Number of pages in Word, or 0 if it only marked where they begin. */
   readonly pages?: number | undefined;
 }

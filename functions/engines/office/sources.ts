@@ -24,7 +24,7 @@ export interface Document {
   readonly encrypted: boolean;
   /** Separator of a text table; `undefined` for all other documents. */
   readonly separator: string | undefined;
-  /** Number of pages that Word recorded; `undefined` to leave the pages to LibreOffice. */
+  /** Number of pages in Word, or 0 if it only marked where they begin; `undefined` to leave the pages to LibreOffice. */
   readonly pages: number | undefined;
 }
 

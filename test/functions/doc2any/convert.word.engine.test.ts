@@ -388,12 +388,20 @@ it('keeps a picture on its page that is before a mark in the same paragraph', as
 
 it('makes lines lower if a page is slightly too short for what Word had on it', async () => {
   // 697.9 points: the first paragraph, and 34 rows.
-  const body = rows(35) + row('R36.', MARK);
+  const body = rows(35) + row('R36.', MARK) + rows(34, 37);
   expect((await rowsOnPages(savedByWord(body, 9)))[0]).toHaveLength(34);
 
-  const [first, second] = await rowsOnPages(savedByWord(body, 2));
+  const [first, second, third] = await rowsOnPages(savedByWord(body, 2));
 
-  expect([first!.at(-1), second]).toEqual(['R35', ['R36']]);
+  expect([first!.at(-1), second!.length, third]).toEqual(['R35', 35, undefined]);
+});
+
+it('only makes lines lower if Word recorded no number of pages', async () => {
+  const [first] = await rowsOnPages(savedByWord(rows(35) + row('R36.', MARK), 1));
+  expect(first!.at(-1)).toBe('R35');
+
+  const [all] = await rowsOnPages(savedByWord(rows(24) + row('R25.', MARK) + rows(4, 26), 1));
+  expect(all).toHaveLength(29);
 });
 
 it('pulls back the end of a document that is longer than in Word', async () => {

@@ -22,7 +22,7 @@ Const FAR = 6000
 Const SHORT_END = 0.25
 Const LONG_END = 0.93
 
-' Word's pages begin at bookmarks. count is the number of pages that it recorded.
+' Word's pages begin at bookmarks. count is the number of pages that it recorded, or 0 if unknown.
 Sub FitPages(document, count)
   Dim cursor, budget, found
   cursor = document.CurrentController.getViewCursor()
@@ -30,8 +30,9 @@ Sub FitPages(document, count)
   document.RecordChanges = False
   found = CountPages(document, cursor)
   ' Word did not record a number that is so far away when it saved this text.
-  If Abs(found - count) > 1 + count / 4 Then Exit Sub
+  If count > 0 And Abs(found - count) > 1 + count / 4 Then Exit Sub
   FitMarks document, cursor, count, found, budget
+  If count = 0 Then Exit Sub
   PullBackEnds document, cursor, count, 0, SHORT_END, budget
   PullBackEnds document, cursor, count, SHORT_END, LONG_END, budget
 End Sub
@@ -56,7 +57,7 @@ Sub FitMarks(document, cursor, count, found, budget)
   index = 1
   Do While marks.hasByName("${BOOKMARK}" & index)
     mark = marks.getByName("${BOOKMARK}" & index).Anchor
-    offset = FitMark(document, cursor, start, mark, offset > FAR, found > count, budget)
+    offset = FitMark(document, cursor, start, mark, offset > FAR, found > count, count > 0, budget)
     start = mark
     index = index + 1
     If document.CurrentController.PageCount > limit Then
@@ -67,20 +68,21 @@ End Sub
 
 ' Makes a page begin at a mark: with a page break if the page before it has space left, or by making lines before the mark
 ' lower if they do not fit. Returns the height that remains above the mark.
-Function FitMark(document, cursor, start, mark, isLost, isLong, budget)
-  Dim offset, first, cost
+Function FitMark(document, cursor, start, mark, isLost, mayShrink, mayBreak, budget)
+  Dim offset, first, cost, isShrunk
   On Error Goto Failed
   FitMark = 0
   If Not IsEmpty(mark.TextFrame) Then Exit Function
   cursor.gotoRange(start, False)
   first = cursor.getPage()
-  offset = OffsetOf(cursor, mark)
-  If offset > 0 And isLong And budget > 0 And cursor.getPage() > first Then
+  offset = OffsetOf(document, cursor, mark)
+  If offset > 0 And mayShrink And budget > 0 And cursor.getPage() > first Then
     Shrink document, cursor, ParagraphsBetween(document, start, mark), mark, budget
-    offset = OffsetOf(cursor, mark)
+    offset = OffsetOf(document, cursor, mark)
+    isShrunk = offset < 0
   End If
   If offset < 0 And isLost Then offset = FAR + 1
-  If offset < 0 Then
+  If offset < 0 And (mayBreak Or isShrunk) Then
     cost = COST_OF_PAGE * document.CurrentController.PageCount + CostOfText(ParagraphAround(mark).String)
     If cost <= budget Then
       budget = budget - cost
@@ -92,21 +94,20 @@ Failed:
 End Function
 
 ' Returns 0 if the line of a mark begins a page. Otherwise, returns the height above it if the mark is in the upper half of its page,
-' or minus the height below it.
-Function OffsetOf(cursor, mark)
-  Dim height, top, bottom
+' or -1.
+Function OffsetOf(document, cursor, mark)
+  Dim height, style
   cursor.gotoRange(mark, False)
   height = cursor.getPosition().Y
-  cursor.jumpToEndOfPage()
-  bottom = cursor.getPosition().Y
+  style = document.StyleFamilies.getByName("PageStyles").getByName(cursor.PageStyleName)
   cursor.jumpToStartOfPage()
-  top = cursor.getPosition().Y
-  If height <= top + SAME_LINE Then
+  height = height - cursor.getPosition().Y
+  If height <= SAME_LINE Then
     OffsetOf = 0
-  ElseIf height - top < bottom - height Then
-    OffsetOf = height - top
+  ElseIf height < (style.Height - style.TopMargin - style.BottomMargin) / 2 Then
+    OffsetOf = height
   Else
-    OffsetOf = height - bottom - SAME_LINE
+    OffsetOf = -1
   End If
 End Function
 
@@ -167,7 +168,7 @@ Sub Shrink(document, cursor, paragraphs, mark, budget)
     If cost > budget Then Exit For
     budget = budget - cost
     SetHeights paragraphs, factor
-    If OffsetOf(cursor, mark) <= 0 Then Exit Sub
+    If OffsetOf(document, cursor, mark) <= 0 Then Exit Sub
   Next
   SetHeights paragraphs, 1
   budget = budget - COST_OF_FAILURE * cost

@@ -23,6 +23,8 @@ const MARK = 'w:lastRenderedPageBreak';
 export const BOOKMARK = 'docmill-page-';
 /** A row of a table on a new page has a mark in each cell. */
 const MAX_MARKS_PER_PAGE = 10;
+/** Maximum number of marks in a document whose number of pages is unknown. */
+const MAX_MARKS = 1000;
 /** Added to the numbers for the IDs of the bookmarks, because those of the document must differ. */
 const FIRST_ID = 2_000_000_000;
 
@@ -79,9 +81,11 @@ export function readPageCount(properties: string): number | undefined {
 }
 
 /**
- * Whether a document may have had so many pages when it got its marks. After some kinds of saving, Word recorded one page,
- * whatever there was.
+ * Returns the number of pages that a document had when it got its marks. Returns 0 if it is unknown, because Word recorded one page
+ * after some kinds of saving, whatever there was, and `undefined` if the marks cannot be right.
  */
-export function isPlausible(pages: number, marks: number): boolean {
-  return marks === 0 || (pages > 1 && marks <= MAX_MARKS_PER_PAGE * pages);
+export function countPages(recorded: number, marks: number): number | undefined {
+  if (marks === 0) return recorded;
+  if (recorded === 1) return marks <= MAX_MARKS ? 0 : undefined;
+  return marks <= MAX_MARKS_PER_PAGE * recorded ? recorded : undefined;
 }

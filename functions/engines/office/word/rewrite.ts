@@ -5,7 +5,7 @@ import { fieldEdits } from './fields.ts';
 import { labelEdits } from './labels.ts';
 import { replaceLineGrid } from './line-grid.ts';
 import { applyEdits, type Edit, isOn, readMarkup, readNumber } from './markup.ts';
-import { isPlausible, pageMarkEdits, readPageCount } from './page-marks.ts';
+import { countPages, pageMarkEdits, readPageCount } from './page-marks.ts';
 import { propertyEdits, readSections } from './paragraphs.ts';
 import { lengthenPunctuatedLines, type PunctuationSettings } from './punctuation.ts';
 import { keepRowsTogether } from './rows.ts';
@@ -28,7 +28,7 @@ const OLD_VERSION = 12;
 export interface LaidOut {
   /** The changed document; `undefined` if nothing needs to change. */
   readonly bytes: Buffer | undefined;
-  /** Number of pages that Word recorded; `undefined` if unknown. */
+  /** Number of pages in Word, or 0 if it only marked where they begin; `undefined` if neither is known. */
   readonly pages: number | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
   const settings = readSettings(textOf(SETTINGS));
   const styles = readStyles(textOf(STYLES) || '<w:styles/>', textOf(THEME), settings.language);
   // Word writes no dates. Other programs that change a document do, and leave Word's records of its pages as they were.
-  const pages = (await hasDates(bytes)) ? undefined : readPageCount(textOf(PROPERTIES));
+  const recorded = (await hasDates(bytes)) ? undefined : readPageCount(textOf(PROPERTIES));
   const changed = new Map<string, string>();
   let marks = 0;
   for (const [name, text] of parts) {
@@ -58,13 +58,13 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
     ];
     const edited = applyEdits(text, edits);
     // They divide runs, whose properties must be the edited ones.
-    const markEdits = pages !== undefined && BODY.test(name) ? pageMarkEdits(edited) : [];
+    const markEdits = recorded !== undefined && BODY.test(name) ? pageMarkEdits(edited) : [];
     marks += markEdits.length;
     if (edits.length + markEdits.length > 0) changed.set(name, applyEdits(edited, markEdits));
   }
   return {
     bytes: changed.size > 0 ? await withParts(bytes, changed) : undefined,
-    pages: pages !== undefined && isPlausible(pages, marks) ? pages : undefined,
+    pages: recorded === undefined ? undefined : countPages(recorded, marks),
   };
 }
 
