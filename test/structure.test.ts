@@ -104,7 +104,7 @@ it('has each test at the path of what it tests: `convert.test.ts`, or `convert.p
     ['', '.ts', '.mjs', '.c'].some((extension) => existsSync(join(ROOT, `${path}${extension}`)));
 
   const elsewhere = tests.filter((test) => {
-    const path = test.replace(/(\.(engine|service|aws))?\.test\.ts$/, '');
+    const path = test.replace(/(\.(engine|service|aws|lab))?\.test\.ts$/, '');
     const places = [path, path.replace(/\.[\w-]+$/, '')];
     return !places.map((place) => place.replace(/^test\//, '')).some(isSource);
   });

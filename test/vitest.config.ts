@@ -6,10 +6,12 @@ import { RESULTS } from './run/results.ts';
 
 /** A test's suite is part of its file's name. Each needs more than the one before; see CONTRIBUTING.md. */
 const SUITES = {
-  unit: { include: ['test/**/*.test.ts'], exclude: ['test/**/*.{engine,service,aws}.test.ts'] },
+  unit: { include: ['test/**/*.test.ts'], exclude: ['test/**/*.{engine,service,aws,lab}.test.ts'] },
   engines: { include: ['test/**/*.engine.test.ts'] },
   service: { include: ['test/**/*.service.test.ts'] },
   aws: { include: ['test/**/*.aws.test.ts'] },
+  // Searches, repeats, compares or measures. Runs in `npm run lab` only.
+  lab: { include: ['test/**/*.lab.test.ts'] },
 };
 
 /** Starts the file that takes longest first. Otherwise it would run alone at the end. */
