@@ -20,9 +20,16 @@ export const resultsReporter: Reporter = {
         ...unhandled.map(({ message }) => ({ name: 'unhandled error', reason: firstLine(message) })),
       ],
       skipped: [...ended('skipped'), ...ended('pending')].map(skipOf),
+      files: modules.map((module) => ({ file: module.relativeModuleId, seconds: secondsOf(module) })),
     });
   },
 };
+
+/** Returns the time of a test file with its imports and hooks. */
+function secondsOf(module: TestModule): number {
+  const { collectDuration, setupDuration, duration } = module.diagnostic();
+  return (collectDuration + setupDuration + duration) / 1000;
+}
 
 function failureOf(test: TestCase): Case {
   return { name: nameOf(test), reason: firstLine(test.result().errors?.[0]?.message) };

@@ -35,6 +35,18 @@ it('lists what failed and what was skipped, with the reasons, and ends with the 
   ]);
 });
 
+it('lists the slowest files first, and the time of each part', () => {
+  const files = Array.from({ length: 21 }, (_, seconds) => ({ file: `${seconds}.test.ts`, seconds }));
+
+  const lines = summarize(
+    read({ ...passed('unit tests', 3), files }, { ...passed('unit tests', 0), seconds: 83 }),
+  );
+
+  expect(lines.split('\n').slice(0, 2)).toEqual(['  20.0 s  20.test.ts', '  19.0 s  19.test.ts']);
+  expect(lines).not.toContain(' 0.test.ts');
+  expect(lines).toContain('\nunit tests: 3 passed, 0 failed, 0 skipped, 1 min 23 s\n');
+});
+
 it('counts a command that failed before any of its tests did', () => {
   const results = read(passed('unit tests', 3), { command: 'npm test', status: 1 });
 

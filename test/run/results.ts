@@ -7,6 +7,15 @@ export interface PartResult {
   readonly passed: number;
   readonly failed: readonly Case[];
   readonly skipped: readonly Case[];
+  /** Seconds that the part took. */
+  readonly seconds?: number | undefined;
+  /** Seconds that each test file took. */
+  readonly files?: readonly FileTime[] | undefined;
+}
+
+interface FileTime {
+  readonly file: string;
+  readonly seconds: number;
 }
 
 /** A test with the reason why it failed or was skipped. */
@@ -73,10 +82,18 @@ export function hasFailures(results: readonly PartResult[]): boolean {
   return results.some(({ failed }) => failed.length > 0);
 }
 
-/** Lists what failed and what was skipped, with the reasons. The last line contains the totals. */
+/** Number of test files that a summary lists with their times. */
+const SLOWEST = 20;
+
+/** Lists the slowest files, and what failed and what was skipped with the reasons. The last line contains the totals. */
 export function summarize(results: readonly PartResult[]): string {
   const parts = Map.groupBy(results, ({ part }) => part);
-  const lines = [...parts].map(([part, own]) => `${part}: ${countsOf(own)}`);
+  const lines = [...parts].map(([part, own]) => `${part}: ${countsOf(own)}${timeOf(own)}`);
+  const slowest = results
+    .flatMap(({ files }) => files ?? [])
+    .sort((one, other) => other.seconds - one.seconds)
+    .slice(0, SLOWEST)
+    .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`);
   const failed = results.flatMap(({ part, failed }) => failed.map((each) => describe('FAILED', part, each)));
   const skipped = results.flatMap(({ part, skipped }) =>
     // Tests that were skipped for the same reason are one line.
@@ -87,11 +104,16 @@ export function summarize(results: readonly PartResult[]): string {
       }),
     ),
   );
-  return [...lines, ...skipped, ...failed, countsOf(results)].map((line) => `${line}\n`).join('');
+  return [...slowest, ...lines, ...skipped, ...failed, countsOf(results)].map((line) => `${line}\n`).join('');
 }
 
 function describe(mark: string, part: string, { name, reason }: Case): string {
   return `${mark} ${part}: ${name}${reason === undefined ? '' : `: ${reason.split('\n')[0]}`}`;
+}
+
+function timeOf(results: readonly PartResult[]): string {
+  const seconds = results.reduce((total, result) => total + (result.seconds ?? 0), 0);
+  return seconds > 0 ? `, ${Math.floor(seconds / 60)} min ${seconds % 60} s` : '';
 }
 
 function countsOf(results: readonly PartResult[]): string {
