@@ -83,7 +83,7 @@ export function hasFailures(results: readonly PartResult[]): boolean {
 }
 
 /** Number of test files that a summary lists with their times. */
-const SLOWEST = 20;
+const MAX_LISTED = 20;
 
 /** Lists the slowest files, and what failed and what was skipped with the reasons. The last line contains the totals. */
 export function summarize(results: readonly PartResult[]): string {
@@ -92,7 +92,7 @@ export function summarize(results: readonly PartResult[]): string {
   const slowest = results
     .flatMap(({ files }) => files ?? [])
     .sort((one, other) => other.seconds - one.seconds)
-    .slice(0, SLOWEST)
+    .slice(0, MAX_LISTED)
     .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`);
   const failed = results.flatMap(({ part, failed }) => failed.map((each) => describe('FAILED', part, each)));
   const skipped = results.flatMap(({ part, skipped }) =>
