@@ -8,7 +8,7 @@ import { sandboxedNode } from './worker/sandbox.ts';
 
 export type ClientDependencies = Pick<
   EngineDependencies,
-  'temporary' | 'launcher' | 'size' | 'singleAccount' | 'observer'
+  'temporary' | 'launcher' | 'size' | 'singleAccount' | 'warm' | 'observer'
 >;
 
 /** Timeouts in milliseconds for a request that makes no progress. Waiting for a free worker does not count. */
@@ -22,6 +22,8 @@ export interface StallTimeouts {
 /** Everything that distinguishes one engine from another. */
 interface EngineDescription
   extends Pick<WorkerPoolOptions, 'requests' | 'memory' | 'maxMemory' | 'messages' | 'cancellable'> {
+  /** See `WorkerPoolOptions`. */
+  readonly cost: number;
   /** Called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   readonly command: (home: string) => WorkerCommand;
   /** Only for engines that send heartbeats. */
@@ -79,8 +81,9 @@ export class EngineClient {
 
   #workers(): WorkerPool {
     const { command, times: _, ...limits } = this.#description;
-    const { temporary, launcher, size, singleAccount, observer } = this.#dependencies;
-    this.#pool ??= new WorkerPool(command, { temporary, launcher, size, singleAccount, observer, ...limits });
+    const { temporary, launcher, size, singleAccount, warm, observer } = this.#dependencies;
+    const place = { temporary, launcher, size, singleAccount, warm, observer };
+    this.#pool ??= new WorkerPool(command, { ...place, ...limits });
     return this.#pool;
   }
 }

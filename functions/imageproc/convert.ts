@@ -52,7 +52,7 @@ const KEEP_DELAY = ['-set', 'filename:delay', '%T'] as const;
  * sharp does not support.
  */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
-  const sharp = sandboxedClient(dependencies, { script, heap: 512, requests: 1000, memory: 500 });
+  const sharp = sandboxedClient(dependencies, { script, heap: 512, requests: 1000, cost: 65, memory: 500 });
   const magick = createMagick(dependencies);
 
   async function convert(conversion: ImageConversion) {

@@ -3,6 +3,7 @@ import type { ConversionError } from './errors.ts';
 import type { Format } from './formats.ts';
 import type { Options, ValuesOf } from './options/option.ts';
 import type { SandboxMode } from './settings/sandbox.ts';
+import type { WarmWorkers } from './warm-workers.ts';
 import type { WorkerObserver } from './worker-observer.ts';
 
 /** Memory and layers of a tool's Lambda function. */
@@ -216,6 +217,8 @@ export interface EngineDependencies {
   readonly size: number;
   /** Whether all conversions belong to one account, so that no spare is kept for others. */
   readonly singleAccount?: boolean | undefined;
+  /** Keeps the idle workers of all tools. By default, each engine keeps up to `size` of its own. */
+  readonly warm?: WarmWorkers | undefined;
   readonly egress: EgressGuard;
   /** Downloads sources that options name. One at a time, so that a conversion has only one connection. */
   readonly download: Download;

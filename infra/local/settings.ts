@@ -1,4 +1,4 @@
-import { availableParallelism, hostname } from 'node:os';
+import { availableParallelism, hostname, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import {
   choiceSetting,
@@ -24,6 +24,12 @@ export type Settings = ReturnType<typeof readSettings>;
 function mebibytes(name: string): number | undefined {
   if (textSetting(name, undefined) === undefined) return undefined;
   return 2 ** 20 * numberSetting(name, 0, { min: 0, max: 100_000_000 });
+}
+
+/** Returns a quarter of the memory that the machine or its control group has, in MiB. */
+function defaultWarmMemory(): number {
+  const limit = process.constrainedMemory();
+  return Math.floor(Math.min(totalmem(), limit > 0 ? limit : Infinity) / 4 / 2 ** 20);
 }
 
 /** Reads the settings of the server for one machine. The README next to this file describes them. */
@@ -74,6 +80,8 @@ export function readSettings() {
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
     /** Maximum concurrent conversions per tool. */
     size,
+    /** Memory for idle workers that keep warm for their accounts, in MiB. */
+    warmMemory: numberSetting('WARM_MEMORY', defaultWarmMemory(), { min: 0, max: 100_000_000 }),
     /** Maximum conversions that run or wait at the same time. */
     queue: numberSetting('QUEUE', 64 * size, { min: 1, max: 10_000 }),
     conversionLimits: conversionLimitSettings({ maxSeconds: 3600 }),

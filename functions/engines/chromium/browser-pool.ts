@@ -54,7 +54,10 @@ export function createBrowserPool<Options extends PageOptions>(
     args: ['--max-old-space-size=512', script, layers, sandbox],
     environment: nodeEnvironment(),
   });
-  const client = new EngineClient({ command, requests: 400, memory: 700, cancellable: true }, dependencies);
+  const client = new EngineClient(
+    { command, requests: 400, cost: 165, memory: 700, cancellable: true },
+    dependencies,
+  );
   const { unpack, close } = createUnpacker(dependencies);
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageResult> {

@@ -15,7 +15,7 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
  * Sources are requested without compression, so the workers start only when a server compresses anyway.
  */
 export function createDecoder(dependencies: ScriptDependencies): Decoder {
-  const limits = { heap: 64, requests: 500, memory: 150, maxMemory: 400 };
+  const limits = { heap: 64, requests: 500, cost: 50, memory: 150, maxMemory: 400 };
   const client = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
   return {
     decode: (request, options) => {

@@ -51,7 +51,10 @@ export function createMagick(
     program: 'imagemagick',
     environment: (home) => environmentOf(layer, home),
   });
-  const client = new EngineClient({ command, requests: 1, memory: 500, maxMemory: 1900 }, dependencies);
+  const client = new EngineClient(
+    { command, requests: 1, cost: 30, memory: 500, maxMemory: 1900 },
+    dependencies,
+  );
 
   return {
     run: async (args, files, request) => {

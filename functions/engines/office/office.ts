@@ -61,7 +61,7 @@ interface SaveRequest extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' |
 export function createOffice(dependencies: EngineDependencies) {
   const command = hostCommand(dependencies);
   const startHosts = (requests: number) =>
-    new EngineClient({ command, requests, memory: 900, messages: MESSAGES }, dependencies);
+    new EngineClient({ command, requests, cost: 160, memory: 900, messages: MESSAGES }, dependencies);
   const printing = startHosts(500);
   // Editable formats store which area of the window shows the document, and its size depends on earlier documents.
   const editing = startHosts(1);

@@ -30,7 +30,7 @@ export interface Document {
 
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
 export function createSources(dependencies: ScriptDependencies) {
-  const limits = { heap: 512, requests: 500, memory: 300, maxMemory: 1000 };
+  const limits = { heap: 512, requests: 500, cost: 60, memory: 300, maxMemory: 1000 };
   const client = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
 
   function run<Reply>(

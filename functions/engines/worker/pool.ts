@@ -1,6 +1,7 @@
 import { ConversionError, engineCrashError, stoppingError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
 import { abortError, untilAborted, withAnySignal, within } from '../../shared/timeout.ts';
+import { WarmWorkers } from '../../shared/warm-workers.ts';
 import type { WorkerObserver } from '../../shared/worker-observer.ts';
 import type { Progress, Work } from '../protocol.ts';
 import { type ExcessLimits, watchExcess } from './excess.ts';
@@ -20,6 +21,10 @@ export interface WorkerPoolOptions extends WorkerPlace {
   readonly singleAccount?: boolean | undefined;
   /** Number of requests after which a worker is replaced. */
   readonly requests: number;
+  /** MiB that an idle worker and its child processes take, without what they share with others. Defaults to `memory`. */
+  readonly cost?: number;
+  /** Keeps the idle workers of this pool and others. By default, this pool keeps up to `size` of its own. */
+  readonly warm?: WarmWorkers | undefined;
   /** Resident MiB above which a worker is replaced after its request. */
   readonly memory: number;
   /**
@@ -63,6 +68,8 @@ export class WorkerPool {
   readonly #start: (reason: 'spare' | 'demand') => WorkerProcess;
   readonly #options: WorkerPoolOptions;
   readonly #limits: ExcessLimits;
+  readonly #warm: WarmWorkers;
+  readonly #cost: number;
   readonly #idle: WorkerProcess[] = [];
   /** Stops watching idle workers that have had a request. */
   readonly #unwatch = new Map<WorkerProcess, () => void>();
@@ -80,6 +87,8 @@ export class WorkerPool {
     this.#options = options;
     const { memory, maxMemory = 4 * memory, maxDisk = MAX_DISK, maxThreads = MAX_THREADS } = options;
     this.#limits = { memory: maxMemory, disk: maxDisk, threads: maxThreads };
+    this.#cost = options.cost ?? memory;
+    this.#warm = options.warm ?? new WarmWorkers(options.size * this.#cost);
     // Start the thread now, while no engine runs that could disturb it.
     watchGroup.start();
     this.#start = (reason) => {
@@ -89,6 +98,7 @@ export class WorkerPool {
       this.#existing.add(worker);
       worker.ended.then(() => {
         this.#existing.delete(worker);
+        this.#warm.release(worker);
         this.#stopWatching(worker);
       });
       return worker;
@@ -224,6 +234,7 @@ export class WorkerPool {
     this.#idle.splice(0, this.#idle.length, ...usable.filter((idle) => idle !== worker));
     if (!worker) return undefined;
     worker.account = account;
+    this.#warm.release(worker);
     this.#stopWatching(worker);
     return worker;
   }
@@ -265,25 +276,16 @@ export class WorkerPool {
     const isExpired = worker.requests >= requests || worker.memory > memory;
     if (isExpired || this.#closed) worker.kill();
     if (worker.usable) {
-      this.#idle.push(worker);
       const excess = watchExcess(worker, this.#limits, 'idle');
       excess.signal.addEventListener('abort', () => worker.kill());
       this.#unwatch.set(worker, excess.stop);
+      this.#idle.push(worker);
+      this.#warm.keep(worker, this.#cost);
     }
-    this.#trim();
     if (!this.#needsSpare()) return;
     const start = startInTurn(() => (this.#needsSpare() ? this.#startSpare() : undefined));
     // The next request tries again.
     start.catch(() => {});
-  }
-
-  /** Kills the workers that have been idle longest if more than `size` have had a request. */
-  #trim(): void {
-    const usable = this.#idle.filter((worker) => worker.usable);
-    const owned = usable.filter(({ account }) => account !== undefined);
-    const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
-    for (const worker of extra) worker.kill();
-    this.#idle.splice(0, this.#idle.length, ...usable.filter((worker) => !extra.includes(worker)));
   }
 
   /** Whether the next request of another account would have to wait for a worker to start. */

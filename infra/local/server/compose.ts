@@ -27,6 +27,7 @@ import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
+import { MAX_WARM, WarmWorkers } from '../../../functions/shared/warm-workers.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
@@ -153,6 +154,8 @@ export async function composeService(
     log,
     afterReply,
     singleAccount,
+    // A single account has no spare that could take over when its workers rest.
+    warm: new WarmWorkers(settings.warmMemory, { rests: !singleAccount }),
   };
   const engines = await loadEngines(
     Object.values(tools),
@@ -161,7 +164,7 @@ export async function composeService(
   );
   const invoke = limitInvocations(createInProcessInvoke(engines.handlers), queue);
 
-  const descriptors = divideDescriptors({ workers: 3 * size * Object.keys(tools).length, queue });
+  const descriptors = divideDescriptors({ workers: 2 * size * Object.keys(tools).length + MAX_WARM, queue });
   if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
   let [isStopping, requests] = [false, 0];
   const operation: Operation = {

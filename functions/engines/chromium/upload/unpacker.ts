@@ -18,7 +18,7 @@ export function createUnpacker(dependencies: ScriptDependencies): {
   readonly unpack: Unpack;
   close(): Promise<void>;
 } {
-  const limits = { heap: 256, requests: 100, memory: 300, maxMemory: 800 };
+  const limits = { heap: 256, requests: 100, cost: 60, memory: 300, maxMemory: 800 };
   const client = sandboxedClient(withoutObserver(dependencies), { script: SCRIPT, ...limits });
   return {
     unpack: async (path, request) => {

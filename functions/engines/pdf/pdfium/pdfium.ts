@@ -102,7 +102,7 @@ export function createPdfium(
     reads: ['fonts'],
     args: () => [faces],
   });
-  const limits = { requests: 500, memory: 400, maxMemory: 2000 };
+  const limits = { requests: 500, cost: 10, memory: 400, maxMemory: 2000 };
   const client = new EngineClient({ command, times, ...limits, messages: MESSAGES }, dependencies);
 
   async function open(source: PdfSource, { from, to }: { from: number; to: number }, request: WorkerRequest) {

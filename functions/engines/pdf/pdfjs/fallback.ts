@@ -49,6 +49,6 @@ export type Fallback = Pick<EngineClient, 'run' | 'close'>;
 /** Creates up to `size` fallback processes. The layers `pdfjs`, `image`, `fonts` and `sandbox` must be present. */
 export function createFallback(dependencies: ScriptDependencies, script = SCRIPT): Fallback {
   const times = { stall: PAGE_TIME, page: PAGE_TIME };
-  const limits = { heap: 1024, requests: 500, memory: 700, maxMemory: 2000 };
+  const limits = { heap: 1024, requests: 500, cost: 90, memory: 700, maxMemory: 2000 };
   return sandboxedClient(withoutObserver(dependencies), { script, times, ...limits });
 }

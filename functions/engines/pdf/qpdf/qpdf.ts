@@ -28,7 +28,7 @@ export function createQpdf(
   dependencies: ClientDependencies & Pick<EngineDependencies, 'layers' | 'sandbox'>,
 ): Qpdf {
   const command = nativeEngine(dependencies, { layer: 'pdf', program: 'qpdf' });
-  const limits = { requests: 500, memory: 400, maxMemory: 1500 };
+  const limits = { requests: 500, cost: 10, memory: 400, maxMemory: 1500 };
   const client = new EngineClient({ command, ...limits, messages: MESSAGES }, dependencies);
 
   function edit({ information = {}, ...edit }: Edit, request: WorkerRequest) {
