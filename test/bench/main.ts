@@ -6,6 +6,7 @@ import { prepareInputs } from './inputs/inputs.ts';
 import { findPeers } from './peers/peers.ts';
 import { writeReport } from './report/report.ts';
 import { writeTable } from './report/table.ts';
+import { measureAccounts } from './rows/accounts.ts';
 import { measureBusy } from './rows/busy.ts';
 import { measureCold } from './rows/cold.ts';
 import { measureCurves } from './rows/curve.ts';
@@ -32,6 +33,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   share: measureShare,
   processor: measureProcessor,
   busy: measureBusy,
+  accounts: measureAccounts,
   fairness: measureFairness,
   cold: measureCold,
   curve: measureCurves,

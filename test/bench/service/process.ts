@@ -5,10 +5,10 @@ import { withKeys } from '../../../functions/platform/local/with-keys.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
 import { openStores } from '../../../infra/local/stores.ts';
-import type { Steps } from './service.ts';
+import { ACCOUNTS, type Steps } from './service.ts';
 
 const [directory, sourceHost] = process.argv.slice(2) as [string, string];
-const apiKeys = [createApiKey(), createApiKey()];
+const apiKeys = Array.from({ length: ACCOUNTS }, createApiKey);
 const stores = openStores(directory);
 const conversions: Steps[] = [];
 const service = await startService(

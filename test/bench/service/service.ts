@@ -24,8 +24,8 @@ export interface Call {
 
 /** Who calls, and until when. */
 export interface Caller {
-  /** 0 for the usual account, 1 for another one. */
-  readonly account?: 0 | 1;
+  /** Number of the account, below `ACCOUNTS`. 0 is the usual one. */
+  readonly account?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -42,6 +42,9 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** Number of accounts that have a key. */
+export const ACCOUNTS = 20;
+
 const SCRIPT = fileURLToPath(new URL('./process.ts', import.meta.url));
 
 /** Starts the one-machine deployment in a fresh process with an empty temporary folder. */
@@ -54,12 +57,12 @@ export async function startOwnService(sourceHost: string): Promise<Service> {
   });
   let said = '';
   child.on('message', (message: { said?: string }) => (said = message.said ?? said));
-  const { base, apiKeys } = await firstWith<{ base: string; apiKeys: [string, string] }>(child, 'base');
+  const { base, apiKeys } = await firstWith<{ base: string; apiKeys: string[] }>(child, 'base');
   const startTime = performance.now() - started;
   const agent = new Agent({ keepAlive: true });
 
   async function call({ app, infile, outfile, options = {} }: Call, { account = 0, signal }: Caller = {}) {
-    const query = new URLSearchParams({ apikey: apiKeys[account], app, infile, outfile });
+    const query = new URLSearchParams({ apikey: apiKeys[account]!, app, infile, outfile });
     for (const [name, value] of Object.entries(options)) query.set(name, String(value));
     const sent = performance.now();
     const answer = (await read(`${base}/api/?${query}`, agent, signal)).toString();
