@@ -6,13 +6,15 @@ import { build as buildChromium } from '../chromium/build.ts';
 import { unpackPackages } from '../debian/apt.ts';
 import { writeFontCaches } from './cache.ts';
 import { fontsConfiguration, officeConfiguration } from './configuration.ts';
+import { addOwnFonts, findOwnFonts } from './own-fonts.ts';
 import { PINS } from './pins.ts';
+import { readRules } from './rules.ts';
 import { buildStandIn, STAND_INS } from './stand-ins.ts';
 
 const CHROMIUM = join(import.meta.dirname, '../chromium');
 
 /**
- * Builds the fonts that browser and office share: `fonts.conf`, `office.conf`, `faces/`, `fontconfig/` (caches),
+ * Builds the fonts that all engines share, with those of the setting FONTS: `fonts.conf`, `office.conf`, `faces/`, `fontconfig/` (caches),
  * `manifest.json`, `licenses/`.
  */
 export async function build(options: BuildOptions): Promise<void> {
@@ -20,7 +22,8 @@ export async function build(options: BuildOptions): Promise<void> {
   const chromium = join(dirname(options.into), 'chromium');
   await buildChromium({ ...options, into: chromium });
   const recipe = await Promise.all([import.meta.dirname, CHROMIUM].map(recipeOf));
-  await buildOnce(options, recipe, async (directory) => {
+  const own = await findOwnFonts();
+  await buildOnce(options, [...recipe, own.recipe], async (directory) => {
     const unpacked = join(directory, 'unpacked');
     const debian = join(directory, 'debian');
     const faces = join(directory, 'faces');
@@ -47,8 +50,10 @@ export async function build(options: BuildOptions): Promise<void> {
       const { name, bytes } = await buildStandIn(standIn, faces);
       await writeFile(join(faces, name), bytes);
     }
-    await writeFile(join(directory, 'fonts.conf'), fontsConfiguration());
-    await writeFile(join(directory, 'office.conf'), officeConfiguration());
+    await addOwnFonts(own, faces, debian);
+    const rules = await readRules(debian);
+    await writeFile(join(directory, 'fonts.conf'), fontsConfiguration(rules));
+    await writeFile(join(directory, 'office.conf'), officeConfiguration(rules));
     await writeFontCaches(directory, { debian, chromium });
     await writeManifest({ packages: unpackedPackages, unpacked, into: directory });
     for (const folder of [unpacked, debian]) await rm(folder, { recursive: true });

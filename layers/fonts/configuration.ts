@@ -29,19 +29,23 @@ const JAPANESE_FORMS = [
 
 /**
  * Returns `fonts.conf`. The layer works in any folder: fonts are found relative to the file itself, and the caches below
- * `XDG_CACHE_HOME`. Consumers set the variables that `fontEnvironment` in `functions/engines/worker/sandbox.ts` returns.
+ * `XDG_CACHE_HOME`. Consumers set the variables that `fontEnvironment` in `functions/engines/worker/sandbox.ts` returns. `rules` are
+ * those of fontconfig itself; see `readRules`.
  */
-export function fontsConfiguration(): string {
+export function fontsConfiguration(rules: string): string {
   const substitutes = [STANDS_FOR, STANDS_FOR_IN_PAGES].flatMap((each) => Object.entries(each));
-  return configuration(substitutes.flatMap(([face, families]) => standIns(families, face)));
+  return configuration(
+    rules,
+    substitutes.flatMap(([face, families]) => standIns(families, face)),
+  );
 }
 
 /**
  * Returns `office.conf`, for programs that request one family instead of a list. LibreOffice requests a name and
  * `serif`, whatever the font is, so every missing font must have a substitute here.
  */
-export function officeConfiguration(): string {
-  return configuration([
+export function officeConfiguration(rules: string): string {
+  return configuration(rules, [
     // Each rule inserts its substitute right after the name, so later rules take precedence.
     substitute(
       '<test qual="first" name="family" compare="not_eq"><string>serif</string></test>',
@@ -85,7 +89,7 @@ function standIns(families: readonly string[], face: string): string[] {
   return families.map((family) => alias(family, 'accept', [face], ' binding="same"'));
 }
 
-function configuration(substitutes: readonly string[]): string {
+function configuration(rules: string, substitutes: readonly string[]): string {
   const generics = Object.entries(GENERIC).map(([family, face]) =>
     alias(family, 'prefer', [face, ...FALLBACK]),
   );
@@ -104,6 +108,7 @@ function configuration(substitutes: readonly string[]): string {
     '</edit></match>',
     JAPANESE_FORMS,
     WITHOUT_EMOJI,
+    rules.trim(),
     // Enables gray smoothing and disables hinting, so that the layout is the same at every size.
     '<match target="font">',
     '<edit name="antialias" mode="assign"><bool>true</bool></edit>',

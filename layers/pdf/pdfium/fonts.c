@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -84,8 +85,17 @@ static const struct {
 // Symbol fonts, whose codes are not letters. PDFium's own faces for them are closer.
 static const char *const SIGNS[] = { "wingdings", "webdings", "zapfdingbats", "dingbats", "symbol", "marlett", "mtextra", NULL };
 
-// Exceeds the number of files in the table above.
-#define MAX_FACES 64
+// Families that the operator has added, by name without spaces and hyphens. They take precedence over the table above.
+#define MAX_OWN 512
+static struct own_family {
+    const char *name;
+    char key[128];
+    struct family family;
+} own[MAX_OWN];
+static size_t own_count;
+
+// Exceeds the number of files in the table above and of the operator's.
+#define MAX_FACES (64 + 4 * MAX_OWN)
 
 // Mapped faces, which stay mapped once opened.
 static struct face {
@@ -128,10 +138,57 @@ static void normalize(const char *name, char *out, size_t size)
     *out = 0;
 }
 
+// Reads the list of the operator's families; see `layers/fonts/own-fonts.ts`. The text stays allocated.
+static void read_own_families(void)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/families", folder);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return;
+    char *line = NULL;
+    size_t room = 0;
+    while (own_count < MAX_OWN && getline(&line, &room, file) > 0) {
+        char *text = strdup(line);
+        if (!text)
+            break;
+        struct own_family *entry = &own[own_count];
+        char *rest = text;
+        entry->name = strsep(&rest, "\t\n");
+        for (int style = 0; style < 4; style++)
+            entry->family.files[style] = rest ? strsep(&rest, "\t\n") : NULL;
+        normalize(entry->name, entry->key, sizeof entry->key);
+        if (*entry->key && entry->family.files[3])
+            own_count++;
+        else
+            free(text);
+    }
+    free(line);
+    fclose(file);
+}
+
+// Returns the operator's family whose name is the longest prefix of a normalized name.
+static const struct family *own_family_of(const char *name)
+{
+    const struct family *family = NULL;
+    size_t longest = 0;
+    for (size_t index = 0; index < own_count; index++) {
+        const size_t length = strlen(own[index].key);
+        if (length <= longest || strncmp(name, own[index].key, length))
+            continue;
+        longest = length;
+        family = &own[index].family;
+    }
+    return family;
+}
+
 static const struct family *family_of(const char *face, int charset, int pitch)
 {
     char name[256], known[64];
     normalize(face, name, sizeof name);
+    const struct family *added = own_family_of(name);
+    if (added)
+        return added;
     for (const char *const *sign = SIGNS; *sign; sign++)
         if (!strncmp(name, *sign, strlen(*sign)))
             return NULL;
@@ -182,6 +239,8 @@ static void enumerate(FPDF_SYSFONTINFO *info, void *mapper)
 {
     for (size_t index = 0; index < FAMILY_COUNT; index++)
         FPDF_AddInstalledFont(mapper, FAMILIES[index].name, CHARSET_ANSI);
+    for (size_t index = 0; index < own_count; index++)
+        FPDF_AddInstalledFont(mapper, own[index].name, CHARSET_ANSI);
 }
 
 // Copies `size` bytes from `from`. If the buffer is too small, only returns their number.
@@ -229,5 +288,6 @@ void use_fonts(const char *path)
 {
     static FPDF_SYSFONTINFO info = { 1, NULL, enumerate, map_font, get_font, get_data, get_name, get_charset, delete_font };
     folder = path;
+    read_own_families();
     FPDF_SetSystemFontInfo(&info);
 }

@@ -9,6 +9,7 @@ import { fontEnvironment } from '../../../functions/engines/worker/sandbox.ts';
 import { unpackPackages } from '../../../layers/debian/apt.ts';
 import { build } from '../../../layers/fonts/build.ts';
 import { showText } from '../../../layers/fonts/cache.ts';
+import { LEFT_OUT } from '../../../layers/fonts/rules.ts';
 import { STAND_INS, standInName } from '../../../layers/fonts/stand-ins.ts';
 
 const dist = join(import.meta.dirname, '../../../dist');
@@ -30,20 +31,15 @@ async function match(
   pattern: string,
   configuration: 'fonts.conf' | 'office.conf' = 'fonts.conf',
   folder = layers,
+  format = '%{family[0]} %{file}',
 ): Promise<string> {
   const libraries = join(directory, 'usr/lib/x86_64-linux-gnu');
   const { stdout } = await promisify(execFile)(
     join(libraries, 'ld-linux-x86-64.so.2'),
-    [
-      '--library-path',
-      libraries,
-      join(directory, 'usr/bin/fc-match'),
-      '--format',
-      '%{family[0]} %{file}',
-      pattern,
-    ],
+    ['--library-path', libraries, join(directory, 'usr/bin/fc-match'), '--format', format, pattern],
     { env: fontEnvironment(folder, configuration) },
   );
+  if (!format.includes('%{file}')) return stdout;
   expect(stdout).toContain(folder);
   return stdout.slice(0, stdout.indexOf(' /'));
 }
@@ -134,6 +130,54 @@ describe('the fonts layer', () => {
     ['a face nobody has', 'zh-cn', '6f22', 'WenQuanYi Micro Hei'],
   ])('finds a letter that %s lacks in LibreOffice: %s %s', async (family, language, character, face) => {
     expect(await match(`${family}:lang=${language}:charset=${character}`, 'office.conf')).toBe(face);
+  });
+
+  it.each([
+    ['SimSun', 'Metric SimSun'],
+    ['Malgun Gothic', 'Metric Malgun Gothic'],
+    ['MS Mincho', 'Metric MS Mincho'],
+    ['Meiryo', 'WenQuanYi Micro Hei'],
+    ['Noto Sans Thai', 'Noto Sans Thai'],
+  ])('makes %s bold and slanted where there is no such face', async (family, face) => {
+    const format = '%{family[0]} %{embolden} %{slant} %{matrix}';
+    for (const configuration of ['fonts.conf', 'office.conf'] as const) {
+      const made = await match(`${family}:bold:italic`, configuration, layers, format);
+      const plain = await match(family, configuration, layers, format);
+
+      // 110 is oblique, and 0.2 slants.
+      expect(made).toMatch(/ True 110 1 0\.2 0 1$/);
+      if (configuration === 'office.conf') expect(made.startsWith(`${face} `)).toBe(true);
+      expect(plain).not.toMatch(/True|110/);
+    }
+  });
+
+  it('scales bitmaps to the size of the text', async () => {
+    const format = '%{pixelsizefixupfactor}';
+
+    expect(Number(await match('Noto Color Emoji:pixelsize=18', 'fonts.conf', layers, format))).toBeCloseTo(
+      0.165,
+      2,
+    );
+  });
+
+  it('applies each rule of fontconfig that it does not leave out for a reason', async () => {
+    const available = join(directory, 'usr/share/fontconfig/conf.avail');
+    const known = await readdir(available);
+    const enabled = (await readdir(join(directory, 'etc/fonts/conf.d'))).filter((name) =>
+      known.includes(name),
+    );
+    const compact = (text: string) => text.replace(/<!--[\s\S]*?-->|\s+/g, '');
+    const elements = async (name: string) =>
+      compact(await readFile(join(available, name), 'utf8')).match(/<fontconfig>(.*)<\/fontconfig>/)![1]!;
+    const applied = enabled.filter((name) => !Object.hasOwn(LEFT_OUT, name));
+
+    for (const file of ['fonts.conf', 'office.conf']) {
+      const configuration = compact(await readFile(join(layers, 'fonts', file), 'utf8'));
+      for (const name of applied)
+        expect(configuration.includes(await elements(name)), `${file} has ${name}`).toBe(true);
+    }
+    expect(applied).toContain('90-synthetic.conf');
+    expect(Object.keys(LEFT_OUT).filter((name) => !enabled.includes(name))).toEqual([]);
   });
 
   it('has letters and lines of the same size as the fonts that it stands for', async () => {
