@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Parts, ROOT, runParts, VITEST } from './parts.ts';
 
 const EMULATOR = ['node', 'test/lambda-emulator/main.ts'];
-const EMULATED = 'test/emulated/vitest.config.ts';
+const EMULATED = ['vitest', 'run', '--config', 'test/emulated/vitest.config.ts'];
 
 const SUITES: Readonly<Record<string, Parts>> = {
   check: { check: ['npm', 'run', 'check'] },
@@ -14,7 +14,7 @@ const SUITES: Readonly<Record<string, Parts>> = {
   service: { 'service tests': [...VITEST, '--project', 'service'] },
   aws: {
     'AWS tests': [...VITEST, '--project', 'aws'],
-    'tests of the Lambda emulator': [...EMULATOR, '--inside', '--', 'vitest', 'run', '--config', EMULATED],
+    'tests in the Lambda emulator': [...EMULATOR, '--inside', '--', ...EMULATED, '--project', 'emulated'],
   },
 };
 

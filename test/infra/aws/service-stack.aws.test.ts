@@ -70,8 +70,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(artifacts, { recursive: true }));
 
+const synthesized = new Map<string, Template>();
+
+/** Synthesizes a stack with these settings, once. */
 function synthesize(chosen: Settings): Template {
-  return synthesizeAll({ test: chosen }).test!;
+  const key = JSON.stringify(chosen);
+  const made = synthesized.get(key) ?? synthesizeAll({ test: chosen }).test!;
+  synthesized.set(key, made);
+  return made;
 }
 
 /**
@@ -92,22 +98,22 @@ function synthesizeAll(stacks: Readonly<Record<string, Settings>>): Readonly<Rec
 }
 
 describe('a stack whose layers were built in a container', () => {
-  const synthesized = join(tmpdir(), `synthesized-${process.pid}`);
-  afterAll(() => rmSync(synthesized, { recursive: true, force: true }));
+  const outdir = join(tmpdir(), `synthesized-${process.pid}`);
+  afterAll(() => rmSync(outdir, { recursive: true, force: true }));
 
   it('uploads archives, which keep permissions on Windows, and names the engines', () => {
     writeFileSync(join(artifacts, 'layers/pdf.zip'), 'an archive');
     mkdirSync(join(artifacts, 'layers/pdf/pdf'));
     const manifest = [{ name: 'libreoffice-core-nogui', version: '4:25.2.3-2' }];
     writeFileSync(join(artifacts, 'layers/pdf/pdf/manifest.json'), JSON.stringify(manifest));
-    const app = createApp({ outdir: synthesized });
+    const app = createApp({ outdir });
 
     const stack = new ServiceStack(app, 'test', { settings, tools: Object.values(tools), artifacts });
     app.synth();
 
     rmSync(join(artifacts, 'layers/pdf.zip'));
-    const archives = readdirSync(synthesized).filter((name) => /^asset\..*\.zip$/.test(name));
-    expect(archives.map((name) => readFileSync(join(synthesized, name), 'utf8'))).toEqual(['an archive']);
+    const archives = readdirSync(outdir).filter((name) => /^asset\..*\.zip$/.test(name));
+    expect(archives.map((name) => readFileSync(join(outdir, name), 'utf8'))).toEqual(['an archive']);
     const { version } = environmentOf(Template.fromStack(stack), 'router');
     expect(version).toMatchObject({ engines: { pdfium: '4:25.2.3-2' } });
   });

@@ -1,0 +1,340 @@
+import { randomBytes } from 'node:crypto';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import {
+  DeleteObjectCommand,
+  ListObjectsV2Command,
+  PutBucketLifecycleConfigurationCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Check } from '../../infra/aws/smoke/check.ts';
+import { checkService } from '../../infra/aws/smoke/checks.ts';
+import { checkClaims } from '../../infra/aws/smoke/claims.ts';
+import { checkFunctions } from '../../infra/aws/smoke/direct.ts';
+import { readVersion } from '../../infra/version.ts';
+import { FORBIDDEN_V4, spellingsOfV4 } from '../fixtures/address-spellings.ts';
+import { CALLS, useEmulator } from './use-emulator.ts';
+
+const used = useEmulator();
+let lambda: LambdaClient;
+beforeAll(() => {
+  const credentials = { accessKeyId: 'operator', secretAccessKey: 'secret' };
+  lambda = new LambdaClient({ endpoint: used().emulator.lambda, region: 'us-east-1', credentials });
+});
+afterAll(() => lambda.destroy());
+
+/** Sends a request with any method and headers. */
+async function send(path: string, init?: RequestInit) {
+  const response = await fetch(`${used().emulator.base}${path}`, init);
+  const { status, headers } = response;
+  return { status, headers, body: Buffer.from(await response.arrayBuffer()) };
+}
+
+const keyed = (query: string) => `/api/?apikey=${used().emulator.apiKey}&${query}`;
+
+async function collect(checking: AsyncIterable<Check>): Promise<Check[]> {
+  const all: Check[] = [];
+  for await (const check of checking) all.push(check);
+  return all;
+}
+
+describe("the operator's checks of a deployment", () => {
+  it('pass for every function that is invoked directly, which has no sandbox under the filter of Lambda', async () => {
+    const { urlOf } = used();
+    const names = Object.fromEntries(CALLS.map(({ app }) => [app, app]));
+    const sources = Object.fromEntries(CALLS.map(({ app, infile }) => [app, urlOf(infile)]));
+
+    const checks = await collect(checkFunctions({ lambda, names, isolated: true, sources }));
+
+    expect(checks).toHaveLength(2 * CALLS.length);
+    expect(checks.filter(({ passed }) => !passed)).toEqual([]);
+    const seen = (tool: string) =>
+      checks.find(({ title }) => title === `${tool}: invoked directly, returns a file`)!.seen;
+    for (const tool of ['pdftools', 'imageproc', 'doc2any'])
+      expect(seen(tool)).toMatch(/^\d+ bytes, sandbox: none$/);
+    // The browser and its network process. The page's may have ended, and the next one's not have started.
+    for (const tool of ['html2pdf', 'html2image'])
+      expect(seen(tool)).toMatch(/sandbox: none, ([2-9]|\d\d) processes of Chromium$/);
+  });
+
+  it('pass for the service, which calls every tool for another account', async () => {
+    const { emulator, urlOf } = used();
+    const { base, apiKey } = emulator;
+
+    const checks = await collect(
+      checkService({ base, apiKey, page: urlOf('a.html'), document: urlOf('a.docx') }),
+    );
+
+    expect(checks.length).toBeGreaterThanOrEqual(10);
+    expect(checks.filter(({ passed }) => !passed)).toEqual([]);
+  });
+
+  it('pass for what must be verified on AWS', async () => {
+    const { emulator } = used();
+    const { bucket, client: s3 } = emulator.storage;
+    const rule = { ID: 'a', Status: 'Enabled', Filter: { Prefix: '' }, Expiration: { Days: 1 } } as const;
+    const lifecycle = { Bucket: bucket, LifecycleConfiguration: { Rules: [rule] } };
+    await s3.send(new PutBucketLifecycleConfigurationCommand(lifecycle));
+
+    const checks = await collect(
+      checkClaims({
+        base: emulator.base,
+        apiKey: emulator.apiKey,
+        frontUrl: `${emulator.base}/api/`,
+        isolated: true,
+        lambda,
+        s3,
+        dynamodb: emulator.table.client,
+        names: Object.fromEntries(CALLS.map(({ app }) => [app, app])),
+        bucket,
+        bucketUrl: `${emulator.storage.endpoint}/${bucket}`,
+        table: 'keys',
+      }),
+    );
+
+    expect(checks).toHaveLength(6);
+    expect(checks.filter(({ passed }) => !passed)).toEqual([]);
+  });
+
+  it('were handled in environments of their own for each account', () => {
+    for (const { app } of CALLS) {
+      const { served } = used().emulator.functions.get(app)!;
+      const accounts = [...served].map(([{ account }, all]) => [account, [...all]] as const);
+
+      expect(new Set(accounts.map(([account]) => account)).size, app).toBe(2);
+      for (const [account, all] of accounts) expect(all).toEqual([account]);
+    }
+  });
+});
+
+it('names the versions that were deployed', async () => {
+  const { status, body } = await send('/api/version');
+
+  expect(status).toBe(200);
+  expect(JSON.parse(body.toString())).toEqual(readVersion((layer) => `dist/layers/${layer}`));
+});
+
+describe('the gateway', () => {
+  it.each(['HEAD', 'OPTIONS', 'PATCH'])('passes on the method %s, which is refused', async (method) => {
+    const { status, headers } = await send(keyed(''), { method });
+
+    expect(status).toBe(405);
+    expect(headers.get('x-error-code')).toBe('METHOD_NOT_ALLOWED');
+  });
+
+  it('passes on a query without its order, so options that depend on it need _args', async () => {
+    const { status, body } = await send(
+      keyed('app=imageproc&infile=http://a.example/&outfile=a.png&-crop=1x1&-resize=1x1'),
+    );
+
+    expect([status, body.toString()]).toEqual([400, expect.stringContaining('_args=-')]);
+  });
+
+  it('passes on names of options that every object has', async () => {
+    const { body } = await send(keyed('app=imageproc&__proto__=1&constructor=1'));
+
+    for (const name of ['__proto__', 'constructor'])
+      expect(body.toString()).toContain(`Unknown option '${name}' for imageproc.`);
+  });
+
+  it('refuses a request above its limit, and accepts one below it', async () => {
+    const withOption = (length: number) => send(keyed(`app=imageproc&-x=${'y'.repeat(length)}`));
+
+    const [below, above] = [await withOption(9500), await withOption(10_300)];
+
+    expect(below.body.toString()).toContain("Unknown option '-x'");
+    expect([above.status, above.body.toString()]).toEqual([
+      400,
+      expect.stringMatching(/^\[ERROR\] The request is too large\. .+ \(BAD_PARAMETER\)$/),
+    ]);
+  });
+
+  it('streams a result of several megabytes that was sent with the request', async () => {
+    const noise = { width: 1100, height: 1000, channels: 3 } as const;
+    const picture = await sharp(randomBytes(1100 * 1000 * 3), { raw: noise })
+      .png()
+      .toBuffer();
+    const query = keyed('app=imageproc&outfile=a.tiff&_response=file&-compress=none');
+
+    const { status, body } = await send(query, { method: 'POST', body: new Uint8Array(picture) });
+
+    expect(status, body.toString('latin1', 0, 200)).toBe(200);
+    expect(await sharp(body).metadata()).toMatchObject({ format: 'tiff', width: 1100, height: 1000 });
+    expect((await stored('uploads/')).length).toBe(0);
+  });
+
+  it('serves the site', async () => {
+    const { status, body } = await send('/api/site/docs/pdftools');
+
+    expect([status, body.toString()]).toEqual([200, expect.stringContaining('id="-r"')]);
+  });
+});
+
+it('converts after AWS has closed the connections of a frozen router', async () => {
+  const { ask, urlOf, emulator } = used();
+  const { started } = emulator.functions.get('router')!;
+
+  for (const name of ['first', 'second', 'third']) {
+    emulator.closeIdleConnections();
+    const { status, body } = await ask({
+      app: 'imageproc',
+      infile: urlOf(`${name}/a.png`),
+      outfile: 'a.jpg',
+    });
+    expect(status, body).toBe(200);
+  }
+  expect(emulator.functions.get('router')!.started).toBe(started);
+});
+
+it('shows WebGL, whose driver is inflated beside Chromium', async () => {
+  const { ask, urlOf } = used();
+  const query = { app: 'html2image', infile: urlOf('webgl.html'), outfile: 'a.png', '--width': '100' };
+
+  const { body } = await ask(query);
+
+  const result = await fetch(/^\[Output\] (\S+)<br>$/.exec(body)?.[1] ?? body);
+  const pixel = { left: 50, top: 50, width: 1, height: 1 };
+  const picture = sharp(await result.arrayBuffer())
+    .extract(pixel)
+    .removeAlpha();
+  expect([...(await picture.raw().toBuffer())]).toEqual([0, 255, 0]);
+});
+
+it('fails for a page that needs more memory than the function has, and serves the next one', async () => {
+  const { ask, urlOf, emulator } = used();
+  const pool = emulator.functions.get('html2image')!;
+  const { started } = pool;
+
+  const hungry = await ask({ app: 'html2image', infile: urlOf('hungry.html'), outfile: 'a.png' });
+  const next = await ask({ app: 'html2image', infile: urlOf('next/a.html'), outfile: 'a.png' });
+
+  expect([hungry.status, hungry.body]).toEqual([
+    422,
+    expect.stringMatching(/memory.*\(CONVERSION_FAILED\)$/),
+  ]);
+  expect(next.status, next.body).toBe(200);
+  expect(pool.started).toBe(started);
+  expect(pool.memory).toBeLessThan(emulator.definitions.get('html2image')!.memory);
+});
+
+describe('a direct invocation', () => {
+  /** Invokes a function as the caller of the checks above, whose environments are warm. */
+  async function invoke(tool: string, event: object, qualifier = 'live') {
+    const FunctionName = `arn:aws:lambda:us-east-1:123456789012:function:${tool}:${qualifier}`;
+    const Payload = JSON.stringify(event);
+    const reply = await lambda.send(new InvokeCommand({ FunctionName, Payload, TenantId: 'smoke' }));
+    return { payload: JSON.parse(Buffer.from(reply.Payload!).toString()), error: reply.FunctionError };
+  }
+
+  /** An event as the router sends it, with a grant that it did not sign. */
+  const routerEvent = (tool: string, url: string) => ({
+    tool,
+    account: 'b',
+    source: used().urlOf('a.png'),
+    format: 'png',
+    outputName: { kind: 'one', name: 'a.png' },
+    options: {},
+    grant: { url, fields: {}, prefix: 'a/', maxBytes: 1e9 },
+    limits: {
+      ...{ sourceBytes: 1e12, resultBytes: 1e12, pixels: 1e12, pages: 1e9, files: 1e9 },
+      ...{ conversionTime: 1e9, settleTime: 1 },
+    },
+    deadline: 1e15,
+  });
+  const RUNTIME_API = 'http://127.0.0.1:9001/2018-06-01/runtime/invocation/next';
+
+  it.each(CALLS)('of $app takes no event of the router', async ({ app }) => {
+    const { payload, error } = await invoke(app, routerEvent(app, RUNTIME_API));
+
+    expect([error, payload.errorType]).toEqual(['Unhandled', 'BAD_PARAMETER']);
+    expect(payload.errorMessage).toContain("Field 'version' must be the number 1");
+  });
+
+  it('of a version sends results only to the bucket of the service, whatever URL its event names', async () => {
+    // The server of sources accepts everything.
+    const { payload } = await invoke('imageproc', routerEvent('imageproc', used().urlOf('a.png')), '1');
+
+    expect(payload).toMatchObject({ ok: false });
+  });
+
+  it('reads from no private address and uploads to none, however it is spelled', async () => {
+    const hosts = FORBIDDEN_V4.flatMap(spellingsOfV4).filter(
+      (host, index) => index % 17 === 0 && !/:\d+$/.test(host),
+    );
+    const event = { version: 1, infile: used().urlOf('a.png'), outfile: 'a.jpg' };
+    const events = hosts
+      .map((host) => `http://${host}:9001/x`)
+      .filter((url) => URL.canParse(url))
+      .flatMap((url) => [
+        { ...event, infile: url },
+        { ...event, upload: { url } },
+      ]);
+    const codes: string[] = [];
+
+    for (const each of events) codes.push((await invoke('imageproc', each)).payload.errorType);
+
+    expect(codes.length).toBeGreaterThan(20);
+    expect(codes.filter((code) => code !== 'BLOCKED_ADDRESS')).toEqual([]);
+  });
+
+  it('returns at most 4.5 MB inline', async () => {
+    const event = { version: 1, infile: used().urlOf('noise.png'), outfile: 'a.png' };
+
+    const { payload } = await invoke('imageproc', event);
+
+    expect(payload).toMatchObject({
+      errorType: 'RESULT_TOO_LARGE',
+      errorMessage: expect.stringContaining("Pass 'upload'"),
+    });
+  });
+});
+
+it('converts an upload to the form of the bucket only for its account', async () => {
+  const { emulator, ask, newKey } = used();
+  const headers = { 'X-Api-Key': emulator.apiKey };
+  const issued = await send('/api/uploads?name=noise.png', { method: 'POST', headers });
+  const { url, fields, infile } = JSON.parse(issued.body.toString());
+  const form = new FormData();
+  for (const [name, value] of Object.entries<string>(fields)) form.append(name, value);
+  form.append('file', await (await fetch(used().urlOf('noise.png'))).blob(), 'noise.png');
+
+  const sent = await fetch(url, { method: 'POST', body: form });
+  const query = { app: 'imageproc', outfile: 'b.jpg', '-resize': '20x10!', infile };
+  const [own, foreign] = [await ask(query), await ask(query, await newKey())];
+
+  expect(sent.status).toBe(204);
+  expect(own.body).toMatch(/^\[Output\] /);
+  expect(foreign.body).toBe('[ERROR] The upload does not exist or has expired. (SOURCE_STATUS)');
+});
+
+/** Keys of the objects in the bucket. */
+async function stored(prefix: string): Promise<string[]> {
+  const { client, bucket } = used().emulator.storage;
+  const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix }));
+  return Contents.map(({ Key }) => Key!);
+}
+
+describe('the rights of the router', () => {
+  it('suffice for everything above, and allow no list and no deletion of results', async () => {
+    const { emulator } = used();
+    expect(emulator.denied).toEqual([]);
+    const { config, credentials, bucket: Bucket } = emulator.storage;
+    const s3 = new S3Client({ ...config, endpoint: emulator.storageUrl, credentials });
+    const outcome = (sent: Promise<unknown>) =>
+      sent.then(
+        () => 'allowed',
+        ({ name }: Error) => name,
+      );
+
+    const outcomes = [
+      await outcome(s3.send(new ListObjectsV2Command({ Bucket }))),
+      await outcome(s3.send(new DeleteObjectCommand({ Bucket, Key: 'a/b.png' }))),
+      await outcome(s3.send(new DeleteObjectCommand({ Bucket, Key: 'uploads/a/b.png' }))),
+    ];
+
+    s3.destroy();
+    expect(outcomes).toEqual(['AccessDenied', 'AccessDenied', 'allowed']);
+    expect(emulator.denied).toHaveLength(2);
+  });
+});
