@@ -9,7 +9,7 @@ const AT_ONCE = 8;
 const SEVERAL = [4, ACCOUNTS];
 /** Minimum share of the throughput of one account that four accounts get together. */
 const TARGETS: Readonly<Record<string, number>> = { pdftools: 0.8, imageproc: 0.8 };
-/** Milliseconds after which workers of accounts that rest have been killed. */
+/** Timeout in milliseconds after which workers of accounts that rest have been killed. */
 const REST_TIME = 70_000;
 
 /** Eight callers of several accounts compared with eight of one, and what is left of them after a minute of rest. */
