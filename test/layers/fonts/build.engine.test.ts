@@ -56,7 +56,7 @@ describe('the fonts layer', () => {
     ['Wingdings', 'OpenSymbol'],
     ['Symbol', 'OpenSymbol'],
     ['SimSun', 'WenQuanYi Micro Hei'],
-    ['Meiryo', 'WenQuanYi Micro Hei'],
+    ['Meiryo', 'Metric Meiryo'],
     ['MS Gothic', 'MotoyaLCedar'],
     ['Khmer UI', 'Noto Sans Khmer'],
     ['Myanmar Text', 'Noto Sans Myanmar'],
@@ -136,7 +136,7 @@ describe('the fonts layer', () => {
     ['SimSun', 'Metric SimSun'],
     ['Malgun Gothic', 'Metric Malgun Gothic'],
     ['MS Mincho', 'Metric MS Mincho'],
-    ['Meiryo', 'WenQuanYi Micro Hei'],
+    ['Meiryo', 'Metric Meiryo'],
     ['Noto Sans Thai', 'Noto Sans Thai'],
   ])('makes %s bold and slanted where there is no such face', async (family, face) => {
     const format = '%{family[0]} %{embolden} %{slant} %{matrix}';
