@@ -15,6 +15,14 @@
 // Maximum bytes for one corner, whose coordinates have up to 12 characters each, and for everything else.
 #define CORNER_TEXT 32
 #define HEAD_TEXT 256
+// Maximum bytes of an appearance that is changed.
+#define MAX_APPEARANCE 200000
+// Operators around the text of a field, and the color and width of the button in an appearance of PDFium; see
+// core/fpdfdoc/cpdf_generateap.cpp.
+#define TEXT_START "/Tx BMC\nq\n"
+#define TEXT_END "Q\nEMC\n"
+#define BUTTON_COLOR "q\n0.8627"
+#define BUTTON_WIDTH 13
 
 static unsigned long corners_of(FPDF_ANNOTATION annotation, int kind, FS_POINTF *corners)
 {
@@ -178,6 +186,53 @@ static void write_text(FPDF_ANNOTATION annotation)
     free(whole), free(text);
 }
 
+// Reads an appearance, which the caller must free. Returns NULL if it is missing, too long, or contains other bytes than ASCII.
+static char *appearance_of(FPDF_ANNOTATION annotation)
+{
+    const unsigned long bytes = FPDFAnnot_GetAP(annotation, 0, NULL, 0);
+    if (bytes <= 2 || bytes > MAX_APPEARANCE)
+        return NULL;
+    unsigned short *wide = calloc(1, bytes + 2);
+    char *text = malloc(bytes / 2 + 1);
+    if (wide)
+        FPDFAnnot_GetAP(annotation, 0, wide, bytes);
+    bool ascii = wide && text;
+    for (size_t index = 0; ascii && index <= bytes / 2; index++)
+        ascii = wide[index] < 0x7f, text[index] = (char)wide[index];
+    free(wide);
+    if (!ascii)
+        free(text);
+    return ascii ? text : NULL;
+}
+
+// Removes the button from the appearance that PDFium creates for a combo box. It would cover the end of the value, and is not for
+// print. PDFium draws it after the text, which it clips to the rest of the box.
+static void remove_button(FPDF_ANNOTATION annotation)
+{
+    FS_RECTF box;
+    char *text = appearance_of(annotation);
+    char *end = text ? strstr(text, TEXT_END) : NULL;
+    if (end && strstr(end, BUTTON_COLOR) && read_rectangle(annotation, &box)) {
+        end[strlen(TEXT_END)] = '\0';
+        char *clip = strstr(text, TEXT_START);
+        float x, y, width, height;
+        int length = 0;
+        char *rest = clip ? clip + strlen(TEXT_START) : text;
+        const bool clipped = clip && sscanf(rest, " %f %f %f %f re W n%n", &x, &y, &width, &height, &length) == 4 && length;
+        char *whole = malloc(strlen(text) + HEAD_TEXT);
+        if (whole) {
+            // A new appearance is in the coordinates of the page.
+            char *out = whole + sprintf(whole, "1 0 0 1 %.3f %.3f cm %.*s", box.left, box.bottom, (int)(rest - text), text);
+            if (clipped)
+                out += sprintf(out, " %.3f %.3f %.3f %.3f re W n", x, y, width + BUTTON_WIDTH, height);
+            strcpy(out, rest + length);
+            set_appearance(annotation, whole);
+        }
+        free(whole);
+    }
+    free(text);
+}
+
 static void complete(FPDF_ANNOTATION annotation)
 {
     const int kind = FPDFAnnot_GetSubtype(annotation);
@@ -195,7 +250,9 @@ void complete_annotations(FPDF_PAGE page)
 {
     for (int index = FPDFPage_GetAnnotCount(page); index-- > 0;) {
         FPDF_ANNOTATION annotation = FPDFPage_GetAnnot(page, index);
-        if (annotation && !FPDFAnnot_HasKey(annotation, "AP"))
+        if (annotation && FPDFAnnot_GetSubtype(annotation) == FPDF_ANNOT_WIDGET)
+            remove_button(annotation);
+        else if (annotation && !FPDFAnnot_HasKey(annotation, "AP"))
             complete(annotation);
         if (annotation)
             FPDFPage_CloseAnnot(annotation);

@@ -1,6 +1,7 @@
 #include "draw.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "annotations.h"
@@ -25,6 +26,11 @@ static int on_pause(IFSDK_PAUSE *pause)
     report_progress();
     return 0;
 }
+
+// Formats of bitmaps by their number of channels.
+static const int FORMATS[] = { 0, FPDFBitmap_Gray, 0, FPDFBitmap_BGR, FPDFBitmap_BGRA };
+// Rows in which fields are drawn at a time.
+#define FIELD_ROWS 256
 
 int channels_of(const struct drawing *drawing)
 {
@@ -53,10 +59,45 @@ static enum outcome read_raster(const struct frame *frame, struct canvas *canvas
     return complete ? OUTCOME_DRAWN : OUTCOME_FAILED;
 }
 
+// Draws form fields. PDFium smooths their text for LCDs, with colored edges, unless the bitmap has an alpha channel. So parts of a
+// canvas without one are drawn in a buffer that has it.
+static bool draw_fields(FPDF_PAGE page, const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)
+{
+    const int flags = flags_of(drawing), turns = drawing->turns, width = frame->width;
+    const bool has_alpha = canvas->channels != 3;
+    const int step = has_alpha ? frame->height : FIELD_ROWS;
+    unsigned char *buffer = has_alpha ? NULL : malloc((size_t)width * step * 4);
+    bool drawn = has_alpha || buffer;
+    for (int top = 0; drawn && top < frame->height; top += step) {
+        const int rows = frame->height - top < step ? frame->height - top : step;
+        for (int y = 0; buffer && y < rows; y++) {
+            const unsigned char *from = row_of(canvas, first + top + y);
+            unsigned char *to = buffer + (size_t)y * width * 4;
+            for (int x = 0; x < width; x++, from += 3, to += 4)
+                to[0] = from[0], to[1] = from[1], to[2] = from[2], to[3] = 0xff;
+        }
+        void *bytes = buffer ? buffer : row_of(canvas, first);
+        const int format = has_alpha ? FORMATS[canvas->channels] : FPDFBitmap_BGRA;
+        const FPDF_BITMAP bitmap = FPDFBitmap_CreateEx(width, rows, format, bytes, buffer ? width * 4 : (int)canvas->stride);
+        if (!(drawn = bitmap != NULL))
+            break;
+        FPDF_FFLDraw(document_form(), bitmap, page, -frame->left, -frame->top - top, frame->page_width, frame->page_height, turns,
+                     flags);
+        FPDFBitmap_Destroy(bitmap);
+        for (int y = 0; buffer && y < rows; y++) {
+            const unsigned char *from = buffer + (size_t)y * width * 4;
+            unsigned char *to = row_of(canvas, first + top + y);
+            for (int x = 0; x < width; x++, from += 4, to += 3)
+                to[0] = from[0], to[1] = from[1], to[2] = from[2];
+        }
+    }
+    free(buffer);
+    return drawn;
+}
+
 enum outcome draw_page(const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)
 {
     static IFSDK_PAUSE pause = { 1, on_pause, NULL };
-    static const int formats[] = { 0, FPDFBitmap_Gray, 0, FPDFBitmap_BGR, FPDFBitmap_BGRA };
     if (frame->substitute == SUBSTITUTE_RASTER)
         return read_raster(frame, canvas, first);
     FPDF_PAGE page = page_size(frame->page).width > 0 ? load_page(frame->page) : NULL;
@@ -73,7 +114,7 @@ enum outcome draw_page(const struct frame *frame, const struct drawing *drawing,
             return OUTCOME_FAILED;
     }
 
-    const FPDF_BITMAP bitmap = FPDFBitmap_CreateEx(frame->width, frame->height, formats[canvas->channels], row_of(canvas, first),
+    const FPDF_BITMAP bitmap = FPDFBitmap_CreateEx(frame->width, frame->height, FORMATS[canvas->channels], row_of(canvas, first),
                                                    canvas->stride);
     if (!bitmap)
         return OUTCOME_FAILED;
@@ -82,10 +123,10 @@ enum outcome draw_page(const struct frame *frame, const struct drawing *drawing,
     const int width = frame->page_width, height = frame->page_height, turns = drawing->turns;
     const int state = FPDF_RenderPageBitmap_Start(bitmap, page, x, y, width, height, turns, flags, &pause);
     FPDF_RenderPage_Close(page);
-    if (document_form() && drawing->annotations)
-        FPDF_FFLDraw(document_form(), bitmap, page, x, y, width, height, turns, flags);
     FPDFBitmap_Destroy(bitmap);
-    if (memory_exhausted())
+    const bool has_form = document_form() && drawing->annotations && has_fields(page);
+    const bool is_complete = !has_form || draw_fields(page, frame, drawing, canvas, first);
+    if (memory_exhausted() || !is_complete)
         fail_out_of_memory();
     if (state != FPDF_RENDER_DONE)
         return OUTCOME_FAILED;

@@ -117,6 +117,7 @@ unsigned long FPDFAnnot_GetInkListPath(FPDF_ANNOTATION, unsigned long path, FS_P
 int FPDFAnnot_GetNumberValue(FPDF_ANNOTATION, const char *key, float *value);
 // Writes UTF-16 and returns the number of bytes including the terminator.
 unsigned long FPDFAnnot_GetStringValue(FPDF_ANNOTATION, const char *key, unsigned short *buffer, unsigned long bytes);
+unsigned long FPDFAnnot_GetAP(FPDF_ANNOTATION, int mode, unsigned short *buffer, unsigned long bytes);
 int FPDFAnnot_SetAP(FPDF_ANNOTATION, int mode, const unsigned short *content);
 
 // From fpdf_text.h

@@ -156,3 +156,50 @@ describe('annotations of a hostile document', () => {
     expect(await pixel(picture, 110, 150)).toEqual(BLUE);
   });
 });
+
+describe('a form field', () => {
+  const fieldsOf = (form: string, ...widgets: readonly string[]) =>
+    pdfOf([
+      `<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[${widgets.map((_, index) => `${index + 5} 0 R`).join(' ')}]${form}/DA(/F1 12 Tf 0 g)/DR<</Font<</F1 4 0 R>>>>>>>>`,
+      '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Annots[${widgets.map((_, index) => `${index + 5} 0 R`).join(' ')}]>>`,
+      '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+      ...widgets,
+    ]);
+  const widget = (entries: string) => `<</Type/Annot/Subtype/Widget/F 4/T(a)/DA(/F1 12 Tf 0 g)${entries}>>`;
+
+  it('is smoothed without colors, in every row of a large picture', async () => {
+    const texts = [10, 70].map((y) => widget(`/FT/Tx/V(Illicit)/Rect[20 ${y} 180 ${y + 20}]`));
+
+    const picture = await convertOne(fieldsOf('/NeedAppearances true', ...texts), {
+      format: 'png',
+      options: '-r=300',
+    });
+
+    const { data, info } = await sharp(picture).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+    const rows = { dark: new Set<boolean>(), colored: 0 };
+    for (let at = 0; at < data.length; at += 3) {
+      const [red, green, blue] = data.subarray(at, at + 3);
+      if (red !== green || green !== blue) rows.colored += 1;
+      if (red! < 100) rows.dark.add(at / 3 / info.width < info.height / 2);
+    }
+    expect(rows).toEqual({ dark: new Set([true, false]), colored: 0 });
+  });
+
+  it.each([
+    ['is asked for', '/NeedAppearances true'],
+    ['is missing', ''],
+  ])('with choices shows its whole value and no button if its appearance %s', async (_, form) => {
+    const entries = '/FT/Ch/Ff 131072/Opt[(North 14)]/V(North 14)/MK<</BG[1 1 0]>>/Rect[20 40 72 60]';
+
+    const picture = await convertOne(fieldsOf(form, widget(entries)), { format: 'png', options: '-r=72' });
+
+    // The background where the button would be, and the last digit.
+    const end = sharp(picture).extract({ left: 59, top: 40, width: 12, height: 20 });
+    const { channels } = await sharp(await end.png().toBuffer()).stats();
+    expect(await pixel(picture, 70, 43)).toEqual([255, 255, 0, 255]);
+    expect(channels[0]!.min).toBeLessThan(100);
+    // Gray would have as much blue as red.
+    expect(channels[2]!.max).toBe(0);
+  });
+});
