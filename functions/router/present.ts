@@ -54,12 +54,14 @@ export function presentationOf(http: PresentedRequest, requestId: string): Prese
   };
 }
 
+/** A media range of JSON in an `Accept` header, with its parameters. */
+const JSON_RANGE = /(?:^|,)\s*application\/(?:problem\+)?json\s*(?:;([^,]*))?(?=,|$)/gi;
+
 /** Whether a client names JSON. The `*\/*` of other clients and browsers keeps the text. */
 function acceptsJson(accept = ''): boolean {
-  return accept
-    .split(',')
-    .map((range) => range.toLowerCase().replaceAll(/\s/g, ''))
-    .some((range) => /^application\/(problem\+)?json(;|$)/.test(range) && !/;q=0(\.0*)?$/.test(range));
+  for (const [, parameters = ''] of accept.matchAll(JSON_RANGE))
+    if (!/(^|;)\s*q\s*=\s*0(\.0*)?\s*$/i.test(parameters)) return true;
+  return false;
 }
 
 /** Sends the result itself, a redirect to it, or its URL, as `_response` says. */

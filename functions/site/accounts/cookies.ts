@@ -12,8 +12,10 @@ export function cookieOf(origin: string, name: string, value: string, millisecon
 
 /** Returns the value of a cookie that a request was sent with. */
 export function cookieIn({ header }: HttpRequest, origin: string, name: string): string | undefined {
-  const pairs = (header('cookie') ?? '').split(';').map((pair) => pair.trim().split('='));
-  return pairs.find(([key]) => key === fullName(origin, name))?.[1];
+  const start = `; ${fullName(origin, name)}=`;
+  const cookies = `; ${header('cookie') ?? ''};`;
+  const index = cookies.indexOf(start);
+  return index < 0 ? undefined : cookies.slice(index + start.length, cookies.indexOf(';', index + 1));
 }
 
 /** Returns the cookie of a session, or the one that removes it if `session` is empty. */

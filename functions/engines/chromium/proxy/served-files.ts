@@ -73,9 +73,12 @@ export function serveUploaded(
   pipeline(createReadStream(file, { start, end: start + bytes - 1 }), response, () => {});
 }
 
+/** More combining marks than any text has (UAX #15 calls 30 the limit). Normalizing takes quadratic time of their number. */
+const LONG_SEQUENCE = /\p{M}{31}/u;
+
 /** Returns the path that a file is looked up by. Operating systems encode the same accented letter in two ways. */
 export function servedPath(path: string): string {
-  return path.normalize();
+  return LONG_SEQUENCE.test(path) ? path : path.normalize();
 }
 
 function decode(path: string): string {

@@ -5,8 +5,8 @@ import { networkOf } from '../../../../functions/shared/network.ts';
 /** The connections of a server. When there are too many, a new one replaces the least important one. */
 export interface Connections {
   readonly count: number;
-  /** Marks a request's connection as a download of a result, which may be closed to make room. */
-  markDownload(request: IncomingMessage): void;
+  /** Marks a request's connection as one that only sends a reply, which may be closed to make room. */
+  markReply(request: IncomingMessage): void;
   /** Closes connections without a request. */
   closeIdle(): void;
 }
@@ -16,7 +16,7 @@ const MAX_PIPELINED = 2;
 
 /**
  * Keeps at most `max` connections. To make room for a new one, it closes the connection that has been idle longest in
- * the network with the most idle ones, or else the oldest download. If all others wait for conversions, it closes the
+ * the network with the most idle ones, or else the one that has been sending a reply longest. If all others wait for conversions, it closes the
  * new one. So a caller with many idle connections can neither keep others out nor disconnect them. It also closes
  * connections with too many requests in progress, because each request could keep a file open.
  */
@@ -24,8 +24,8 @@ export function boundConnections(server: Server, max: number): Connections {
   const open = new Set<Socket>();
   /** Idle connections by network, in the order in which they became idle. */
   const idle = new Map<string, Set<Socket>>();
-  /** Connections with downloads, in the order in which they started. */
-  const downloads = new Set<Socket>();
+  /** Connections with replies that are being sent, in the order in which they started. */
+  const replies = new Set<Socket>();
   const inProgress = new WeakMap<Socket, number>();
   const networks = new WeakMap<Socket, string>();
 
@@ -44,7 +44,7 @@ export function boundConnections(server: Server, max: number): Connections {
   function forget(socket: Socket): void {
     setBusy(socket);
     open.delete(socket);
-    downloads.delete(socket);
+    replies.delete(socket);
   }
 
   /** Returns the connection that has been idle longest in the network with the most idle connections. */
@@ -58,7 +58,7 @@ export function boundConnections(server: Server, max: number): Connections {
     // The remote IP address is known only as long as the connection is open.
     networks.set(socket, networkOf(socket.remoteAddress ?? ''));
     const isFull = open.size >= max;
-    const evicted = isFull && (leastImportant() ?? downloads.values().next().value ?? socket);
+    const evicted = isFull && (leastImportant() ?? replies.values().next().value ?? socket);
     open.add(socket);
     setIdle(socket);
     socket.once('close', () => forget(socket));
@@ -75,7 +75,7 @@ export function boundConnections(server: Server, max: number): Connections {
     response.once('close', () => {
       const left = inProgress.get(socket)! - 1;
       inProgress.set(socket, left);
-      downloads.delete(socket);
+      replies.delete(socket);
       if (left === 0 && open.has(socket)) setIdle(socket);
     });
   });
@@ -84,7 +84,7 @@ export function boundConnections(server: Server, max: number): Connections {
     get count() {
       return open.size;
     },
-    markDownload: ({ socket }) => void downloads.add(socket),
+    markReply: ({ socket }) => void replies.add(socket),
     closeIdle: () => {
       for (const sockets of idle.values()) for (const socket of sockets) socket.destroy();
     },

@@ -26,9 +26,6 @@ export function readSignedUrl(url: URL): SignedUrl | undefined {
   }
 }
 
-/** Timeout for a download without progress, in milliseconds. */
-const STALL_TIME = 30_000;
-
 /**
  * Policy of a result that is opened as a page. It has its own origin, and can neither run scripts nor load anything.
  */
@@ -50,8 +47,6 @@ export async function serveFile(
   const opened = await storage.open(signed);
   if (opened.status !== 200) return refuse(response, opened.status);
 
-  // Disconnects a client that stops reading.
-  response.setTimeout(STALL_TIME, () => response.destroy());
   const { path } = opened;
   const name = basename(signed.objectKey);
   const format = readFormat(extname(name).slice(1));
@@ -63,7 +58,7 @@ export async function serveFile(
   if (contentType !== FORMATS.pdf.contentType) response.setHeader('Content-Security-Policy', SANDBOX);
   response.setHeader('Access-Control-Allow-Origin', '*');
   send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })
-    .on('error', (error: SendError) => refuseRange(response, error))
+    .on('error', (error: SendError) => refuseRequest(response, error))
     .pipe(response);
 }
 
@@ -72,22 +67,25 @@ interface SendError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * Replies to an unsatisfiable range, which is the client's mistake. Any other error occurs after the headers were
- * sent.
- */
-function refuseRange(response: ServerResponse, { status, headers }: SendError): void {
+const CONDITIONS: Readonly<Record<number, string>> = {
+  412: '[ERROR] The result does not meet the conditions of the request.',
+  416: '[ERROR] The range is not satisfiable.',
+};
+
+/** Replies to a range or condition that is not satisfied. Any other error occurs after the headers were sent. */
+function refuseRequest(response: ServerResponse, { status, headers }: SendError): void {
   if (status === 404) {
     refuse(response, 404);
     return;
   }
-  if (status !== 416) {
+  const text = status === undefined ? undefined : CONDITIONS[status];
+  if (status === undefined || text === undefined) {
     response.destroy();
     return;
   }
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  response.writeHead(416, { ...headers, 'Content-Type': 'text/plain; charset=utf-8' });
-  response.end('[ERROR] The range is not satisfiable.');
+  response.writeHead(status, { ...headers, 'Content-Type': 'text/plain; charset=utf-8' });
+  response.end(text);
 }
 
 function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {

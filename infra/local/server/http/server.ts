@@ -9,7 +9,7 @@ import type { HttpReply } from '../../../../functions/router/reply.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../../functions/shared/log.ts';
 import { areTinyChunks } from '../../../../functions/shared/source/pace.ts';
-import type { Site } from '../../../../functions/site/site.ts';
+import type { Site, SiteReply } from '../../../../functions/site/site.ts';
 import { boundConnections, type Connections } from './connections.ts';
 import { FILES_PATH, serveFile } from './files.ts';
 
@@ -31,6 +31,8 @@ interface Dependencies {
 /** Maximum bytes of headers. A query may contain a URL of 8000 characters, each encoded as `%XX`. */
 const HEADER_BYTES = 64 * 1024;
 const HEADERS = 100;
+/** Maximum characters of one header, so that reading it costs less than a millisecond. */
+const HEADER_LENGTH = 8192;
 /** Timeout in milliseconds for the headers of a request. The router limits the time of bodies. */
 const HEADERS_TIME = 15_000;
 /**
@@ -38,6 +40,8 @@ const HEADERS_TIME = 15_000;
  * gets to read the reply.
  */
 const IGNORE_TIME = 5000;
+/** Timeout for a reply that the client does not read, in milliseconds. */
+const STALL_TIME = 30_000;
 /** How long an idle connection stays open, in milliseconds. */
 const KEEP_ALIVE_TIME = 65_000;
 /** Limits how many bodies are ignored at once, because one read of tiny chunks blocks the main thread for 6 ms. */
@@ -99,22 +103,35 @@ async function answer(
   const origin = publicUrl ?? requestOrigin(request);
   const url = URL.parse(request.url ?? '/', origin) ?? new URL(origin);
   const reads = request.method === 'GET' || request.method === 'HEAD';
-  if (reads && url.pathname.startsWith(FILES_PATH)) {
-    connections.markDownload(request);
-    return serveFile(request, response, { url, storage });
-  }
+  const refused = refusalOf(request);
+  if (refused) return sendReply(refused);
+  if (reads && url.pathname.startsWith(FILES_PATH)) return sendFile(url);
 
   const httpRequest = readRequest(request, url);
   const text = reads ? texts.get(url.pathname) : undefined;
   const pageReply = text === undefined ? await site?.respond(httpRequest, origin) : textReply(text);
   const reply = pageReply ?? (await converted());
-  if (reply.file !== undefined) {
-    for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
-    return serveFile(request, response, { url: new URL(reply.file), storage });
+  if (reply.file === undefined) return sendReply(reply);
+  for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
+  return sendFile(new URL(reply.file));
+
+  function sendFile(file: URL): Promise<void> {
+    startReply();
+    return serveFile(request, response, { url: file, storage });
   }
-  const body = bytesOf(reply.body);
-  response.writeHead(reply.status, { ...reply.headers, 'Content-Length': body.length });
-  response.end(request.method === 'HEAD' ? undefined : body);
+
+  function sendReply({ status, headers, body }: HttpReply | SiteReply): void {
+    startReply();
+    const bytes = bytesOf(body);
+    response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
+    response.end(request.method === 'HEAD' ? undefined : bytes);
+  }
+
+  /** Lets the server close the connection if the client does not read, or if others need it more. */
+  function startReply(): void {
+    connections.markReply(request);
+    response.setTimeout(STALL_TIME, () => response.destroy());
+  }
 
   async function converted(): Promise<HttpReply> {
     const gone = new AbortController();
@@ -136,6 +153,21 @@ function readRequest(request: IncomingMessage, url: URL): HttpRequest {
     ...(takesBody(request.method) && hasBody(request) && { body: request }),
     ip: callerIp(request),
   };
+}
+
+/** Returns the reply to a request whose headers are too long or ambiguous. */
+function refusalOf({ rawHeaders }: IncomingMessage): HttpReply | undefined {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [name, value] = [rawHeaders[index]!, rawHeaders[index + 1]!];
+    if (value.length > HEADER_LENGTH) {
+      const message = `A header must not be longer than ${HEADER_LENGTH} characters. (BAD_PARAMETER)`;
+      return textReply(`[ERROR] ${message}`, 431);
+    }
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1) return textReply('[ERROR] A request must have only one Host header. (BAD_PARAMETER)', 400);
+  return undefined;
 }
 
 interface Exchange {
@@ -187,8 +219,9 @@ function requestOrigin({ headers, socket }: IncomingMessage): string {
 function callerIp({ headers, socket }: IncomingMessage): string | undefined {
   const peer = socket.remoteAddress;
   if (peer === undefined || !/^(127\.|::1$|::ffff:127\.)/.test(peer)) return peer;
-  const forwarded = [headers['x-forwarded-for']].flat().join(',').split(',').at(-1)?.trim();
-  return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : peer;
+  const forwarded = [headers['x-forwarded-for']].flat().join(',');
+  const lastIp = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
+  return isIP(lastIp) !== 0 ? lastIp : peer;
 }
 
 /**
@@ -206,8 +239,8 @@ function bytesOf(text: string | Buffer): Buffer {
   return kept;
 }
 
-function textReply(body: string): HttpReply {
-  return { status: 200, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
+function textReply(body: string, status = 200): HttpReply {
+  return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
 }
 
 /**

@@ -110,6 +110,18 @@ describe('a disk behind the server', () => {
     },
   );
 
+  it.each([
+    ['if-match', '"other"'],
+    ['if-unmodified-since', 'Mon, 01 Jan 2001 00:00:00 GMT'],
+  ])('rejects a request whose %s does not hold', async (header, value) => {
+    const address = await place.storage(60).url(await store('a.pdf', 'application/pdf'));
+
+    const reply = await fetch(address, { headers: { [header]: value } });
+
+    expect(reply.status).toBe(412);
+    expect(await reply.text()).toContain('does not meet the conditions');
+  });
+
   it('moves the file out of its directory', async () => {
     await store('a.pdf', 'application/pdf');
 

@@ -35,3 +35,34 @@ it('closes idle connections of the network that has the most of them', async () 
   expect(await ask()).toEqual({ body: 'answer', wasOpen: true });
   expect(connections.count).toBeLessThanOrEqual(MAX);
 });
+
+it('closes connections whose clients do not read their replies before it refuses new ones', async () => {
+  const body = Buffer.alloc(8_000_000, 'x');
+  const server = createServer((request, response) => {
+    connections.markReply(request);
+    response.end(body);
+  });
+  const connections = boundConnections(server, MAX);
+  await once(server.listen(0), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const unread = Array.from({ length: MAX }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  onTestFinished(() => {
+    for (const socket of unread) socket.destroy();
+    server.close();
+  });
+  for (const socket of unread) socket.pause().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  await expect.poll(() => connections.count).toBe(MAX);
+  await Promise.all(
+    unread.map((socket) =>
+      once(
+        socket.once('readable', () => {}),
+        'readable',
+      ),
+    ),
+  );
+
+  const request = get({ host: '127.0.0.1', port, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+
+  expect((await text(response)).length).toBe(body.length);
+});

@@ -67,6 +67,39 @@ it('logs why a response failed', async () => {
   expect(causes).toEqual(['response failed', expect.stringContaining('no reply')]);
 });
 
+describe('headers', () => {
+  const send = async (headers: Record<string, string | string[]>) => {
+    const { port } = new URL(await startEcho());
+    const sent = request({ port, host: '127.0.0.1', path: '/api/', headers, agent: false });
+    sent.end();
+    const [response] = await once(sent, 'response');
+    return { status: response.statusCode, body: await text(response) };
+  };
+
+  it.each(['accept', 'cookie', 'if-none-match', 'range', 'x-unknown'])(
+    'are rejected if one is longer than 8192 characters: %s',
+    async (name) => {
+      const longest = await send({ [name]: ','.repeat(8192) });
+      server.close();
+      const longer = await send({ [name]: ','.repeat(8193) });
+
+      expect(longest.status).toBe(200);
+      expect(longer).toEqual({ status: 431, body: expect.stringContaining('longer than 8192 characters') });
+    },
+  );
+
+  it('are rejected if they name two hosts', async () => {
+    const { port } = new URL(await startEcho());
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end('GET /api/ HTTP/1.1\r\nHost: a.example\r\nhost: b.example\r\nConnection: close\r\n\r\n');
+
+    const reply = await text(socket);
+
+    expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+    expect(reply).toContain('only one Host header');
+  });
+});
+
 describe('what is not a request', () => {
   const answerTo = async (bytes: string, read?: () => Promise<void>) => {
     const { port } = new URL(await startEcho(undefined, read));
