@@ -1,4 +1,5 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
 /** A server on a free port of 127.0.0.1. */
@@ -16,6 +17,15 @@ export function serveHttp(
   host = '127.0.0.1',
 ): Promise<Listening> {
   return listen(createHttpServer(answer), host);
+}
+
+/** Starts a server that speaks HTTPS. */
+export async function serveTls(
+  options: ServerOptions,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Listening> {
+  const server = await listen(createTlsServer(options, answer));
+  return { ...server, origin: server.origin.replace('http', 'https') };
 }
 
 /** Starts a server that gets raw sockets, for responses that no HTTP library would send. */

@@ -34,6 +34,6 @@ function rootSuite(): Parts {
   const different = files.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes('process.getuid'));
   return {
     'tests that differ for root': [...VITEST, ...different, 'test/service/smoke'],
-    'attacks that need root': ['node', 'test/security/main.ts', '--brief', 'no-namespaces'],
+    'attacks that need root': ['node', 'test/security/main.ts', 'no-namespaces'],
   };
 }

@@ -15,15 +15,11 @@ export interface Reached {
   readonly unproven?: string;
 }
 
-/** How much of a row is run, and with which observers. */
+/** How much of a row is run: a few of its cases in `npm test`, the table, or all repetitions of a row that was named. */
+export type Extent = 'short' | 'table' | 'all';
+
 export interface Effort {
-  /** Chooses a number of repetitions: all of the target, or the share for CI. */
-  times(whole: number, share: number): number;
-  /**
-   * Chooses a number of repetitions of a long attack: all if the row was named on its own, fewer in the
-   * table, or the share for CI.
-   */
-  repeats(all: number, table: number, share: number): number;
+  readonly extent: Extent;
   progress(done: number, total: number): void;
   /** Searches for API keys in everything that it gets. */
   readonly canary: Canary;
@@ -40,18 +36,14 @@ export interface Row {
   /** Unit of the figures, if the title does not say it. */
   readonly figures?: string;
   readonly target: string;
-  /** Whether the attack uses no service of the deployment, so that one for the second account runs beside it. */
-  readonly beside?: true;
   run(effort: Effort): Promise<Reached>;
 }
 
-/** How much of each row is run: the share for CI, the table, or all of a row that was named. */
-export type Extent = 'share' | 'table' | 'all';
-
-/** Returns the numbers of repetitions that an extent stands for. */
-export function amounts(extent: Extent): Pick<Effort, 'times' | 'repeats'> {
-  return {
-    times: (whole, share) => (extent === 'share' ? share : whole),
-    repeats: (all, table, share) => ({ all, table, share })[extent],
-  };
+/** Chooses a number, such as that of repetitions, by the extent of a run. */
+export function amount(
+  { extent }: Pick<Effort, 'extent'>,
+  table: number,
+  { short = table, all = table }: { readonly short?: number; readonly all?: number },
+): number {
+  return { short, table, all }[extent];
 }

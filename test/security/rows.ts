@@ -7,6 +7,7 @@ import { browserRebinding } from './rows/browser/rebinding.ts';
 import { uploadedLeaks } from './rows/browser/uploaded-leaks.ts';
 import { aftermath } from './rows/engines/aftermath.ts';
 import { kills } from './rows/engines/kills.ts';
+import { sharedTemporary, slowReader } from './rows/engines/lifecycle.ts';
 import { noNamespaces } from './rows/engines/no-namespaces.ts';
 import { officeLeaks } from './rows/engines/office-leaks.ts';
 import { pageTables } from './rows/engines/page-tables.ts';
@@ -18,11 +19,11 @@ import { directEvents } from './rows/input/direct-events.ts';
 import { emulatorQueries, queries } from './rows/input/queries.ts';
 import { sources } from './rows/input/sources.ts';
 import { worstInput } from './rows/input/worst-input.ts';
+import { connectionRows } from './rows/load/connections.ts';
+import { downloadRows } from './rows/load/downloads.ts';
 import { emulatorLoad } from './rows/load/emulator-load.ts';
 import { load } from './rows/load/load.ts';
-import { neighborRows } from './rows/load/neighbors.ts';
-import { slowUploads } from './rows/load/slow-uploads.ts';
-import { stallRows } from './rows/load/stalls.ts';
+import { requestRows } from './rows/load/requests.ts';
 import { addresses } from './rows/network/addresses.ts';
 import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/network/emulator-rebinding.ts';
 import { downloadRebinding } from './rows/network/rebinding.ts';
@@ -54,19 +55,36 @@ export const ROWS: readonly Row[] = [
   takenOverBrowser,
   pageTables,
   noNamespaces,
-  ...neighborRows,
-  ...stallRows,
-  slowUploads,
+  slowReader,
+  sharedTemporary,
+  ...downloadRows,
+  ...connectionRows,
+  ...requestRows,
   worstInput,
 ];
 
-/** The rows for the Lambda emulator. */
+/** One attack of each kind, of which `npm test` runs a few cases. */
+export const SHORT_ROWS: readonly Row[] = [
+  downloadRebinding,
+  browserRebinding,
+  browserLeaks,
+  officeLeaks,
+  sources,
+  bombs,
+  kills,
+  queries,
+  site,
+  takenOverEngine,
+  takenOverBrowser,
+  pageTables,
+  sharedTemporary,
+];
+
+/** The rows for the Lambda emulator, except those whose code is the same in every deployment. */
 export const EMULATOR_ROWS: readonly Row[] = [
-  notAgain(addresses, 'the guard is the same code, asked here without any deployment'),
   emulatorDownloadRebinding,
   emulatorBrowserRebinding,
   browserLeaks,
-  notAgain(browserFlags, 'the browser and its command line are the same'),
   officeLeaks,
   runtimeApi,
   hostilePages,
@@ -79,9 +97,4 @@ export const EMULATOR_ROWS: readonly Row[] = [
   aftermath,
   emulatorLoad,
   emulatorApiKey,
-  notAgain(rules, 'the rules are the same code, and their tests need no deployment'),
 ];
-
-function notAgain(row: Row, skipped: string): Row {
-  return { ...row, run: async () => ({ figure: 'see one machine', failures: [], skipped }) };
-}

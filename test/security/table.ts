@@ -1,42 +1,37 @@
+import { join } from 'node:path';
+import { describeMachine } from '../report/machine.ts';
 import { showProgress } from '../report/progress.ts';
+import { writeMeasured } from '../report/section.ts';
 import { markdownRow, markdownTable } from '../report/table.ts';
-import type { Canary } from './checks/canary.ts';
-import type { Deployment } from './deployment/deployment.ts';
 import { runRow } from './neighbor/watch.ts';
-import { amounts, type Effort, type Extent, type Reached, type Row } from './row.ts';
+import type { Effort, Reached, Row } from './row.ts';
 
 /** How often the whole table repeats a row because the machine was too busy to show anything. */
 const MAX_REPEATS = 2;
+const README = join(import.meta.dirname, 'README.md');
 
-/** Runs rows one after the other, shows the progress, and reports each result. */
-export async function runRows(
-  rows: readonly Row[],
-  { extent, canary, deployment }: { extent: Extent; canary: Canary; deployment: Deployment },
-  tell: (row: Row, reached: Reached, seconds: number) => void,
-): Promise<boolean> {
-  let passed = true;
-  for (const row of rows) {
-    const started = Date.now();
-    const { show, end } = showProgress();
-    const tellProgress = (text: string) => show(`${row.name} ${text}`);
-    const effort: Effort = {
-      ...amounts(extent),
-      progress: (done, total) =>
-        tellProgress(`${done}/${total}, ${Math.round((Date.now() - started) / 1000)} s`),
-      canary,
-      deployment,
-    };
-    tellProgress('…');
-    let reached = await runRow(row, effort);
-    for (let again = 0; extent === 'table' && isOpen(reached) && again < MAX_REPEATS; again += 1) {
-      tellProgress('again, because the machine was busy');
-      reached = await runRow(row, effort);
-    }
-    end();
-    passed &&= reached.failures.length === 0;
-    tell(row, reached, Math.round((Date.now() - started) / 1000));
+/** A row with its result. */
+export interface Done {
+  readonly row: Row;
+  readonly reached: Reached;
+  readonly seconds: number;
+}
+
+/** Runs a row, and shows its progress. */
+export async function runWithProgress(row: Row, effort: Omit<Effort, 'progress'>): Promise<Done> {
+  const started = Date.now();
+  const secondsSince = () => Math.round((Date.now() - started) / 1000);
+  const { show, end } = showProgress();
+  const tell = (text: string) => show(`${row.name} ${text}`);
+  const progress = (done: number, total: number) => tell(`${done}/${total}, ${secondsSince()} s`);
+  tell('…');
+  let reached = await runRow(row, { ...effort, progress });
+  for (let again = 0; effort.extent === 'table' && isOpen(reached) && again < MAX_REPEATS; again += 1) {
+    tell('again, because the machine was busy');
+    reached = await runRow(row, { ...effort, progress });
   }
-  return passed;
+  end();
+  return { row, reached, seconds: secondsSince() };
 }
 
 /** The head of the table, with a name in its first cell. */
@@ -53,18 +48,25 @@ function isOpen({ failures, unproven }: Reached): boolean {
   return failures.length === 0 && unproven !== undefined;
 }
 
-/** Formats a row of the table as Markdown. */
-export function rowLine({ title, figures = '', target }: Row, reached: Reached, seconds: number): string {
+function rowLine({ row: { title, figures = '', target }, reached, seconds }: Done): string {
   return markdownRow([markOf(reached), title, figures, target, reached.figure, `${seconds} s`]);
 }
 
 /** Formats a row of the table as Markdown, with its failures below it. */
-export function rowText(row: Row, reached: Reached, seconds: number): string {
-  const { failures, notes = [], skipped, unproven } = reached;
-  const shown = failures.slice(0, 20).map((failure) => `      ${failure}`);
-  const more = failures.length > 20 ? [`      and ${failures.length - 20} more`] : [];
-  const skip = skipped === undefined ? [] : [`      SKIPPED: ${skipped}`];
-  const open = unproven === undefined ? [] : [`      NOT PROVEN: ${unproven}`];
-  const noted = notes.map((note) => `      (${note})`);
-  return [rowLine(row, reached, seconds), ...skip, ...open, ...shown, ...more, ...noted].join('\n');
+export function rowText(done: Done): string {
+  const { failures, notes = [], skipped, unproven } = done.reached;
+  const details = [
+    ...(skipped === undefined ? [] : [`SKIPPED: ${skipped}`]),
+    ...(unproven === undefined ? [] : [`NOT PROVEN: ${unproven}`]),
+    ...failures.slice(0, 20),
+    ...(failures.length > 20 ? [`and ${failures.length - 20} more`] : []),
+    ...notes.map((note) => `(${note})`),
+  ];
+  return [rowLine(done), ...details.map((detail) => `      ${detail}`)].join('\n');
+}
+
+/** Replaces the table of a deployment in the README with that of a run. A row that failed stays in it. */
+export function writeReadme(deployment: string, minutes: number, rows: readonly Done[]): void {
+  const run = `One run of ${rows.length} rows in ${minutes.toFixed(0)} minutes: ${describeMachine()}.`;
+  writeMeasured(README, deployment, () => [run, '', headOf(''), ...rows.map(rowLine)].join('\n'));
 }

@@ -64,8 +64,8 @@ export interface ServiceSettings {
   readonly queue?: number;
   /** In milliseconds, a multiple of 1000. */
   readonly conversionTime?: number;
-  /** A second account, whose requests are judged at the end, where the deployment has one. */
-  readonly neighbor?: { readonly maxDelay: number; report(verdict: Verdict): void };
+  /** Receives how a second account was served during the attack, where the deployment has one. */
+  readonly report?: (verdict: Verdict) => void;
 }
 
 export interface AttackedBrowser {
@@ -124,8 +124,6 @@ export interface Deployment {
   attackOffice(canary: Canary): Promise<AttackedOffice>;
   /** Whether LibreOffice can run without the checks of a file, and accesses to files of the machine can be observed. */
   readonly opensOffice: boolean;
-  /** Whether a second account can use the service during an attack. */
-  readonly hasNeighbor: boolean;
   /** Runs a command of the project that starts a service itself, or finds one in its environment. */
   withCommand<Result>(
     canary: Canary,

@@ -59,7 +59,6 @@ export const lambdaEmulator: EmulatorDeployment = {
   attackBrowser,
   attackOffice,
   opensOffice: false,
-  hasNeighbor: false,
   async withCommand(canary, use) {
     const service = await openEmulatedService({ canary, conversionTime: 120_000 });
     const place = { SERVICE_URL: service.base, API_KEY: service.apiKey, SOURCES_HOST: '5.6.{high}.{low}' };

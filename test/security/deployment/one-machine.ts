@@ -27,14 +27,13 @@ export const oneMachine: Deployment = {
   attackBrowser: (tool, rules) => attackBrowser(tool, LAYERS, rules),
   attackOffice: () => attackOffice(LAYERS),
   opensOffice: true,
-  hasNeighbor: true,
   withCommand: (_canary, use) => use({}),
   inNamespace: runInNamespace,
   layTripwires: () => layTripwires(),
 };
 
 async function withService<Result>(
-  { canary, sources = [], size = 2, queue = 1000, conversionTime = 30_000, neighbor }: ServiceSettings,
+  { canary, sources = [], size = 2, queue = 1000, conversionTime = 30_000, report }: ServiceSettings,
   use: (service: AttackedService) => Promise<Result>,
 ): Promise<Result> {
   const environment = {
@@ -43,14 +42,13 @@ async function withService<Result>(
     CONVERSION_TIME: `${conversionTime / 1000}`,
     LIMIT_PER_MINUTE: '100000',
     DEMO: 'off',
-    // All engines are attacked.
-    WARM: '',
   };
-  return withSharedService({ sources, environment, temporary: tmpdir(), canary }, async (shared) => {
+  const isWarm = report !== undefined;
+  return withSharedService({ sources, environment, isWarm, temporary: tmpdir(), canary }, async (shared) => {
     const pid = shared.process.pid!;
     canary.watch(shared.attacker.apiKey);
     const watching = setInterval(() => canary.inspectProcesses([pid]), LOOK_AROUND);
-    await shared.heartbeat.reset();
+    if (report) await shared.heartbeat.reset();
     const restorePriority = lowerPriority();
     try {
       const result = await use({
@@ -64,7 +62,7 @@ async function withService<Result>(
         runtimeApis: () => [],
         visitors: () => 0,
       });
-      neighbor?.report(await judge(shared, neighbor.maxDelay));
+      report?.(await judge(shared));
       return result;
     } finally {
       restorePriority();

@@ -1,21 +1,12 @@
-import { once } from 'node:events';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import * as tools from '../../../functions/tools.ts';
 import { DOCUMENT_BOMBS } from '../../fixtures/bombs/documents.ts';
-import {
-  circularCompound,
-  difatBomb,
-  hugeContentTypes,
-  longWhiteSpace,
-  rtfWords,
-} from '../../fixtures/bombs/hostile-parse.ts';
 import { IMAGE_BOMBS } from '../../fixtures/bombs/images.ts';
 import { PDF_BOMBS } from '../../fixtures/bombs/pdfs.ts';
 import { slowChain } from '../../helpers/certificate.ts';
-import { RAW_FAULTS, serveHttp, serveRaw } from '../../helpers/fault-server.ts';
+import { RAW_FAULTS, serveHttp, serveRaw, serveTls } from '../../helpers/fault-server.ts';
 import { HELPERS, HOSTILE_PAGES } from '../attacks/hostile-pages.ts';
 import { costlyBodies, KEYLESS_PATHS, postParts } from '../attacks/keyless.ts';
+import { PARSED_FILES } from '../attacks/parsed-files.ts';
 import type { Answer } from '../deployment/deployment.ts';
 import type { SharedService } from '../neighbor/service.ts';
 
@@ -29,17 +20,9 @@ export interface Attacks {
   readonly all: readonly Attack[];
   /** Loopback ports of the sources. */
   readonly ports: readonly number[];
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
-const PARSED: Readonly<Record<string, () => Buffer>> = {
-  'bomb.doc': () => difatBomb(4.6),
-  'circle.doc': circularCompound,
-  'space.doc': () => longWhiteSpace(64_000),
-  'space.rtf': () => longWhiteSpace(20_000_000),
-  'types.docx': () => hugeContentTypes(290_000_000),
-  'words.rtf': () => rtfWords(40_000_000),
-};
 const OUTFILES: Readonly<Record<string, string>> = { html2pdf: 'x.pdf', doc2any: 'x.pdf' };
 /** A chain of certificates is expensive to create. This one is not the longest that OpenSSL accepts. */
 const CHAIN = 40;
@@ -49,7 +32,7 @@ export async function serveAttacks(): Promise<Attacks> {
   const bombs = [...IMAGE_BOMBS, ...PDF_BOMBS, ...DOCUMENT_BOMBS];
   const files = new Map<string, () => Promise<Buffer> | Buffer>([
     ...bombs.map(({ bytes }, index) => [`/bomb-${index}`, bytes] as const),
-    ...Object.entries(PARSED).map(([name, bytes]) => [`/${name}`, bytes] as const),
+    ...Object.entries(PARSED_FILES).map(([name, bytes]) => [`/${name}`, bytes] as const),
   ]);
   const made = new Map<string, Promise<Buffer> | Buffer | undefined>();
   const fileAt = (path: string) => {
@@ -67,10 +50,7 @@ export async function serveAttacks(): Promise<Attacks> {
   const faults = await Promise.all(
     Object.entries(RAW_FAULTS).map(async ([name, { answer }]) => ({ name, server: await serveRaw(answer) })),
   );
-  const chain = createServer(slowChain(CHAIN), (_request, response) => response.end());
-  chain.listen(0, '127.0.0.1');
-  await once(chain, 'listening');
-  const { port: chainPort } = chain.address() as AddressInfo;
+  const chain = await serveTls(slowChain(CHAIN), (_request, response) => response.end());
 
   let asked = 0;
   const convert = (
@@ -101,24 +81,21 @@ export async function serveAttacks(): Promise<Attacks> {
     ...bombs.map(({ name, app, options }, index) =>
       convert(name, app, `${source.origin}/bomb-${index}`, options),
     ),
-    ...Object.keys(PARSED).map((name) => convert(name, 'doc2any', `${source.origin}/${name}`)),
+    ...Object.keys(PARSED_FILES).map((name) => convert(name, 'doc2any', `${source.origin}/${name}`)),
     ...faults.flatMap(({ name, server: { origin } }) =>
       Object.keys(tools).map((app) => convert(`a source that ${name}`, app, `${origin}/x.pdf`)),
     ),
-    convert('a slow chain of certificates', 'imageproc', `https://127.0.0.1:${chainPort}/`),
+    convert('a slow chain of certificates', 'imageproc', `${chain.origin}/`),
     ...KEYLESS_PATHS.map((path) => keyless(path.slice(0, 40), path)),
     ...bodies.map((body, index) => ({
       name: `without a key: costly body ${index}`,
       run: ({ port }: Pick<SharedService, 'port'>) => postParts(port, body).then(() => undefined),
     })),
   ];
+  const servers = [source, chain, ...faults.map(({ server }) => server)];
   return {
     all,
-    ports: [source.port, chainPort, ...faults.map(({ server: { port } }) => port)],
-    close: async () => {
-      chain.closeAllConnections();
-      chain.close();
-      await Promise.all([source, ...faults.map(({ server }) => server)].map((server) => server.close()));
-    },
+    ports: servers.map(({ port }) => port),
+    close: () => Promise.all(servers.map((server) => server.close())),
   };
 }

@@ -1,66 +1,43 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
+import { processTree, readProcess, readStat } from '../../../functions/engines/worker/linux/proc.ts';
 
-/** All processes of one kind, together. */
-export interface Kind {
-  readonly processes: number;
-  /** Resident MiB, with shared memory counted for each process. */
-  readonly memory: number;
-  readonly descriptors: number;
-  readonly threads: number;
-}
+/** Number of processes, and their resident MiB (shared memory counts for each process), descriptors and threads. */
+export type Holdings = readonly [processes: number, memory: number, descriptors: number, threads: number];
+/** The holdings of each kind of process. */
+export type Census = ReadonlyMap<string, Holdings>;
 
-export type Census = Readonly<Record<string, Kind>>;
-
-const NONE: Kind = { processes: 0, memory: 0, descriptors: 0, threads: 0 };
-
-/** Counts what a process and its descendants hold, by kind of process. */
+/** Counts what a process and its descendants hold. */
 export function takeCensus(root: number): Census {
-  const found: Record<string, Kind> = {};
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc')) {
-    const parent = /^\d+$/.test(name) ? statusOf(Number(name))?.get('PPid') : undefined;
-    if (parent !== undefined) parents.set(Number(name), Number(parent));
-  }
-  const isBelow = (pid: number): boolean => {
-    for (let at: number | undefined = pid; at; at = parents.get(at)) if (at === root) return true;
-    return false;
-  };
-  for (const pid of parents.keys()) {
-    const status = isBelow(pid) ? statusOf(pid) : undefined;
+  const census = new Map<string, Holdings>();
+  for (const pid of processTree(root)) {
+    const { memory, threads } = readStat(pid);
+    const kind = kindOf(readProcess(pid, 'cmdline'));
     // A process that has ended holds nothing.
-    if (!status || status.get('State')?.startsWith('Z')) continue;
-    const kind = kindOf(pid);
-    const known = found[kind] ?? NONE;
-    found[kind] = {
-      processes: known.processes + 1,
-      memory: known.memory + Number.parseInt(status.get('VmRSS') ?? '0', 10) / 1024,
-      descriptors: known.descriptors + descriptorsOf(pid),
-      threads: known.threads + Number(status.get('Threads')),
-    };
+    if (memory > 0) census.set(kind, sum([census.get(kind), [1, memory, descriptorsOf(pid), threads]]));
   }
-  return found;
+  return census;
 }
 
-export function total(census: Census): Kind {
-  return Object.values(census).reduce(
-    (sum, kind) => ({
-      processes: sum.processes + kind.processes,
-      memory: sum.memory + kind.memory,
-      descriptors: sum.descriptors + kind.descriptors,
-      threads: sum.threads + kind.threads,
-    }),
-    NONE,
-  );
+/** Prints two counts beside each other, one line for each kind of process and one for all. */
+export function compareCensuses(before: Census, after: Census): string {
+  const kinds = [...new Set([...before.keys(), ...after.keys()])].toSorted();
+  const line = (name: string, one = NOTHING, other = NOTHING) => {
+    const cells = one.map((value, column) => `${Math.round(value)} → ${Math.round(other[column]!)}`);
+    return `| ${[name, ...cells].join(' | ')} |`;
+  };
+  return [
+    '| processes | number | MiB | descriptors | threads |\n| --- | ---: | ---: | ---: | ---: |',
+    ...kinds.map((kind) => line(kind, before.get(kind), after.get(kind))),
+    line('all', sum([...before.values()]), sum([...after.values()])),
+  ].join('\n');
 }
 
-function statusOf(pid: number): ReadonlyMap<string, string> | undefined {
-  try {
-    const lines = readFileSync(`/proc/${pid}/status`, 'latin1').matchAll(/^(\w+):\s*(.*)$/gm);
-    return new Map([...lines].map(([, name, value]) => [name!, value!]));
-  } catch {
-    return undefined;
-  }
+const NOTHING: Holdings = [0, 0, 0, 0];
+
+function sum(all: ReadonlyArray<Holdings | undefined>): Holdings {
+  const column = (index: 0 | 1 | 2 | 3) => all.reduce((total, each) => total + (each?.[index] ?? 0), 0);
+  return [column(0), column(1), column(2), column(3)];
 }
 
 function descriptorsOf(pid: number): number {
@@ -72,18 +49,14 @@ function descriptorsOf(pid: number): number {
 }
 
 /** Returns the name of the program, or of the module that it runs. */
-function kindOf(pid: number): string {
-  try {
-    // Chromium replaces the zeros between words by spaces.
-    const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split(/[\0 ]/);
-    const module = words.find((word) => word.endsWith('.ts'));
-    if (module) return module.split('/').slice(-2).join('/');
-    const type = words.find((word) => word.startsWith('--type='))?.slice('--type='.length);
-    // Engines in C are started by the loader of their own C library.
-    const library = words.indexOf('--library-path');
-    const program = library < 0 ? words[0] : words[library + 2];
-    return [basename(program ?? ''), type].filter(Boolean).join(' ');
-  } catch {
-    return 'ended';
-  }
+function kindOf(commandLine: string): string {
+  // Chromium replaces the zeros between words by spaces.
+  const words = commandLine.split(/[\0 ]/);
+  const module = words.find((word) => word.endsWith('.ts'));
+  if (module) return module.split('/').slice(-2).join('/');
+  const type = words.find((word) => word.startsWith('--type='))?.slice('--type='.length);
+  // Engines in C are started by the loader of their own C library.
+  const library = words.indexOf('--library-path');
+  const program = library < 0 ? words[0] : words[library + 2];
+  return [basename(program ?? ''), type].filter(Boolean).join(' ');
 }

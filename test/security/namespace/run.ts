@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Effort, Extent, Reached, Row } from '../row.ts';
+import type { Effort, Reached, Row } from '../row.ts';
 
 /** A line of output from a row that runs in a network namespace. */
 export type NamespaceMessage =
@@ -50,9 +50,7 @@ export async function runInNamespace(module: string, effort: Effort): Promise<Re
       const skipped = 'this machine does not support network namespaces (unshare, ip, mount)';
       return { figure: 'not run', failures: [], skipped };
     }
-    const extents: readonly Extent[] = ['all', 'table', 'share'];
-    const extent = extents[effort.repeats(0, 1, 2)]!;
-    const args = [...UNSHARE, ...setUp, process.execPath, MAIN, module, extent];
+    const args = [...UNSHARE, ...setUp, process.execPath, MAIN, module, effort.extent];
     return await listen(args, directory, effort);
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createLog } from '../../../functions/shared/log.ts';
-import { listSetting } from '../../../functions/shared/settings/environment.ts';
+import { textSetting } from '../../../functions/shared/settings/environment.ts';
 import { keepRunning } from '../../../infra/local/keep-running.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
@@ -12,13 +12,11 @@ import { LAYERS } from '../deployment/layers.ts';
 const settings = readSettings();
 const stores = openStores(settings.dataDirectory);
 const log = createLog((line) => process.stderr.write(`${line}\n`), settings.log);
-// Names of the tools whose engines start ahead, all if absent.
-const warm = listSetting('WARM');
 const service = await startService(settings, {
   ...stores,
   layers: LAYERS,
   log,
-  ...(warm.length > 0 && { warm }),
+  ...(textSetting('WARM', 'yes') === 'no' && { warm: [] }),
 });
 keepRunning(log);
 setFlagsFromString('--expose-gc');

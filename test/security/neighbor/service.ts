@@ -10,7 +10,7 @@ import { openStores } from '../../../infra/local/stores.ts';
 import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 import { type Canary, createCanary } from '../checks/canary.ts';
 import { type AttackedService, callersOf } from '../deployment/deployment.ts';
-import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
+import { type Heartbeat, prepareHeartbeat } from './heartbeat.ts';
 
 type Caller = Pick<AttackedService, 'ask' | 'fetchResult' | 'apiKey'>;
 
@@ -38,6 +38,8 @@ export interface SharedServiceOptions {
   readonly descriptors?: number;
   /** Starts the server as another user: the command that precedes its own, and the owner of its files. */
   readonly as?: { readonly command: readonly string[]; readonly user: number };
+  /** Whether engines start before the first request. */
+  readonly isWarm?: boolean;
   /** Folder for the server's temporary files; a new one, which is deleted, if absent. */
   readonly temporary?: string;
   /** Sees the logs, the keys and what the service leaves behind. */
@@ -54,7 +56,15 @@ const HEARTBEAT_HOST = 'ok.example';
 
 /** Starts the service in its own process, with a name server that knows only certain names, and a heartbeat. */
 export async function withSharedService<Result>(
-  { sources, environment = {}, descriptors, as, temporary: given, canary }: SharedServiceOptions,
+  {
+    sources,
+    environment = {},
+    descriptors,
+    as,
+    isWarm = true,
+    temporary: given,
+    canary,
+  }: SharedServiceOptions,
   use: (service: SharedService) => Promise<Result>,
 ): Promise<Result> {
   const temporary = await mkdtemp(join(tmpdir(), 'shared-'));
@@ -90,7 +100,7 @@ export async function withSharedService<Result>(
       CONVERSION_TIME: '60',
       // As in the container, whose image sets it.
       ...(process.env.SANDBOX && { SANDBOX: process.env.SANDBOX }),
-      ...(process.env.WARM && { WARM: process.env.WARM }),
+      WARM: isWarm ? 'yes' : 'no',
       ...COMPILE_CACHE,
       ...environment,
     },
@@ -111,7 +121,7 @@ export async function withSharedService<Result>(
       ...callersOf(base, apiKey, canary ?? createCanary()),
       apiKey,
     }));
-    const heartbeat = startHeartbeat(base, neighbor!.apiKey, `${HEARTBEAT_HOST}:${control.port}`);
+    const heartbeat = prepareHeartbeat(base, neighbor!.apiKey, `${HEARTBEAT_HOST}:${control.port}`);
     try {
       return await use({
         port,

@@ -1,56 +1,29 @@
-import { setTimeout } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
-import { serveHttp } from '../../helpers/fault-server.ts';
-import { startHeartbeat } from './heartbeat.ts';
-import { judge, MAX_MEMORY, type Verdict } from './verdict.ts';
-import { SHORT_FORM_DELAY } from './watch.ts';
+import { expect, it } from 'vitest';
+import { judgeBeats } from './verdict.ts';
 
-const LATE = 500;
-const closing: Array<() => unknown> = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
+/** Judges several fast requests, and one that took as long as given. */
+const judged = (milliseconds: number, control: number, stolen = 0, code = 'SOURCE_STATUS') => {
+  const fast = { milliseconds: 10, control: 5, stolen: 0, code: 'SOURCE_STATUS' };
+  return judgeBeats([fast, fast, { milliseconds, control, stolen, code }, fast, fast]);
+};
+
+it('fails a service that another account waits for', () => {
+  expect(judged(500, 0).failures).toEqual([
+    'the other account waited 500 ms while an idle server answered (at most 500 ms)',
+  ]);
+  expect(judged(10, 0, 0, 'OVERLOADED').failures).toEqual([
+    '1 requests of the other account failed: OVERLOADED',
+  ]);
+  expect(judgeBeats([]).failures).toEqual(['only 0 requests of the other account']);
 });
 
-/** Judges a service that takes a number of milliseconds, on a machine where an idle server takes another. */
-async function judged(times: { service: number; idle: number }, maxDelay: number): Promise<Verdict> {
-  const service = await serveHttp(async (_request, response) => {
-    await setTimeout(times.service);
-    response.writeHead(422, { 'x-error-code': 'SOURCE_STATUS' }).end();
-  });
-  const idle = await serveHttp(async (_request, response) => {
-    await setTimeout(times.idle / 3);
-    response.writeHead(404).end();
-  });
-  closing.push(service.close, idle.close);
-  const heartbeat = startHeartbeat(service.origin, 'key', new URL(idle.origin).host);
-  closing.push(heartbeat.stop);
-  return judge({ heartbeat, peakMemory: () => MAX_MEMORY, mainThreadTime: () => 0 }, maxDelay);
-}
+it('passes a service that responds in time', () => {
+  const { failures, unproven } = judged(250, 0);
 
-it('fails a service that another account waits for, however slow an idle server is at another time', async () => {
-  const { failures, unproven } = await judged({ service: LATE, idle: 0 }, 250);
-
-  expect(failures).toEqual([expect.stringMatching(/waited \d+ ms while an idle server answered/)]);
-  expect(unproven).toBeUndefined();
+  expect([failures, unproven]).toEqual([[], undefined]);
 });
 
-it('proves nothing if an idle server is as slow at the same time', async () => {
-  const { failures, unproven } = await judged({ service: LATE, idle: LATE }, 250);
-
-  expect(failures).toEqual([]);
-  expect(unproven).toMatch(/took \d+ ms on a busy machine/);
-});
-
-it('proves nothing if an idle server is slow most of the time', async () => {
-  const { failures, unproven } = await judged({ service: LATE, idle: LATE / 2 }, 250);
-
-  expect(failures).toEqual([]);
-  expect(unproven).toBeDefined();
-});
-
-it('proves nothing in the short form, which allows more than the target', async () => {
-  const { failures, unproven } = await judged({ service: LATE, idle: 0 }, SHORT_FORM_DELAY);
-
-  expect(failures).toEqual([]);
-  expect(unproven).toBeDefined();
+it('proves nothing if an idle server is as slow at the same time, or the host took the core', () => {
+  for (const { failures, unproven } of [judged(500, 400), judged(500, 0, 400)])
+    expect([failures, unproven]).toEqual([[], expect.stringContaining('took 500 ms on a busy machine')]);
 });

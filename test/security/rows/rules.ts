@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { killOrphans } from '../../../functions/engines/worker/linux/orphans.ts';
 import { inParallel } from '../../../layers/parallel.ts';
 import { type Mutation, mutations, ROOT } from '../mutations/mutations.ts';
-import type { Row } from '../row.ts';
+import { amount, type Row } from '../row.ts';
 
 const COPIED = ['functions', 'infra', 'layers', 'test', 'package.json', 'tsconfig.json'];
 const LINKED = ['node_modules', 'dist'];
@@ -17,10 +17,10 @@ export const rules: Row = {
   title: 'deny rules removed one by one',
   figures: 'removals that no test detected',
   target: 'each, 0',
-  async run({ repeats, progress }) {
+  async run(effort) {
+    const { progress } = effort;
     const all = mutations();
-    // CI's share is a few rules from all over the list.
-    const step = repeats(1, 6, Math.ceil(all.length / 3));
+    const step = amount(effort, 6, { all: 1 });
     const chosen = all.filter((_, index) => index % step === 0);
     const copies: string[] = [];
     for (let lane = 0; lane < LANES; lane++) copies.push(await copyProject());

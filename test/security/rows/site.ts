@@ -27,11 +27,12 @@ export const site: Row = {
   title: 'attacks on accounts and the pages for operators',
   figures: 'attempts that worked',
   target: '0',
-  beside: true,
-  async run(): Promise<Reached> {
+  async run({ extent }): Promise<Reached> {
     const failures: string[] = [];
     let attempts = 0;
-    for (const attack of ATTACKS) {
+    // The last attack measures time.
+    const attacks = extent === 'short' ? ATTACKS.slice(0, -1) : ATTACKS;
+    for (const attack of attacks) {
       const mails: Array<{ to: string; text: string }> = [];
       const opened = await openSite({ signUp: 'open', sendMail: async (mail) => void mails.push(mail) });
       const tried = (what: string, worked: boolean) => {

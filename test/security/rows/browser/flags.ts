@@ -14,7 +14,6 @@ import type { Effort, Reached } from '../../row.ts';
 export const browserFlags = inOwnNamespace(
   {
     name: 'browser-flags',
-    beside: true,
     title: 'browser requests outside of all contexts',
     figures: 'hits by TCP; name look-ups, QUIC and WebRTC datagrams without a proxy',
     target: '0; 0, 0, 0',

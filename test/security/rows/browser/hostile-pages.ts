@@ -3,21 +3,19 @@ import { serveHttp } from '../../../helpers/fault-server.ts';
 import { HELPERS, HOSTILE_PAGES } from '../../attacks/hostile-pages.ts';
 import type { Row } from '../../row.ts';
 
+/** Timeout for a hostile page in milliseconds, and additional time for its end. */
+const [DEADLINE, GRACE] = [10_000, 2000];
 /** Timeout for the next page, where the deployment supports that. */
 const PLAIN_TIME = 60_000;
 
 /** Each page goes to a warm browser that then gets a plain page, which must be converted correctly. */
 export const hostilePages: Row = {
   name: 'hostile-pages',
-  beside: true,
   title: 'hostile pages',
   figures: 'no response before the deadline / next job failed',
   target: '≥ 30, 0 / 0',
-  async run({ times, progress, canary, deployment }) {
-    const names = Object.keys(HOSTILE_PAGES).filter((_, index) => index % times(1, 9) === 0);
-    const deadline = times(10_000, 4000);
-    // Additional time on a busy machine.
-    const grace = times(2000, 30_000);
+  async run({ progress, canary, deployment }) {
+    const names = Object.keys(HOSTILE_PAGES);
     const server = await serveHttp((request, response) => {
       const path = decodeURIComponent(request.url?.split('?')[0] ?? '');
       const page = HELPERS[path] ?? HOSTILE_PAGES[path.slice(1)];
@@ -34,7 +32,7 @@ export const hostilePages: Row = {
       const browser = await deployment.attackBrowser(tool, {
         canary,
         sources: [server.port],
-        time: deadline,
+        time: DEADLINE,
       });
       for (const name of names) {
         const started = Date.now();
@@ -43,7 +41,7 @@ export const hostilePages: Row = {
           .catch((thrown: unknown) => new Error(String(thrown), { cause: thrown }));
         const time = Date.now() - started;
         if (result instanceof Error) late.push(`${tool}, ${name}: ${result.message}`);
-        if (time > deadline + grace) late.push(`${tool}, ${name}: ${time} ms`);
+        if (time > DEADLINE + GRACE) late.push(`${tool}, ${name}: ${time} ms`);
 
         const next = await browser.convert(`${origin}/plain`, PLAIN_TIME).catch(String);
         if (typeof next === 'string') spoilt.push(`${tool}, after ${name}: ${next}`);

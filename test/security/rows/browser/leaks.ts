@@ -3,13 +3,12 @@ import { serveHttp } from '../../../helpers/fault-server.ts';
 import { VECTORS } from '../../attacks/browser-vectors.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import { MARKER, PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
-import type { Effort, Reached } from '../../row.ts';
+import { amount, type Effort, type Reached } from '../../row.ts';
 
 /** Pages try to reach the secrets of a machine in every way that a browser offers. */
 export const browserLeaks = inOwnNamespace(
   {
     name: 'browser-leaks',
-    beside: true,
     title: 'browser leak vectors',
     figures: 'hits by TCP / UDP / DNS',
     target: '≥ 40, 0 / 0 / 0',
@@ -33,7 +32,8 @@ const TARGETS = [
   '169.254.169.254:80',
 ];
 
-export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
+export async function inside(effort: Effort): Promise<Reached> {
+  const { progress, canary, deployment } = effort;
   const wires = await deployment.layTripwires();
   const seen = new Set<number>();
   let hold = HOLD;
@@ -62,18 +62,18 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   const tools = await Promise.all(
     (['html2image', 'html2pdf'] as const).map((name) => deployment.attackBrowser(name, rules)),
   );
-  const attacks = VECTORS.flatMap((_, vector) =>
-    TARGETS.filter((_, target) => times(1, 0) === 1 || (vector + target) % TARGETS.length === 0).map(
-      (host) => ({
-        vector,
-        host,
-      }),
+  const step = amount(effort, 1, { short: 12 });
+  const vectors = [...VECTORS.keys()].filter((vector) => vector % step === 0);
+  // The short extent has one target for each vector.
+  const attacks = vectors.flatMap((vector) =>
+    TARGETS.filter((_, target) => step === 1 || (vector / step + target) % TARGETS.length === 0).map(
+      (host) => ({ vector, host }),
     ),
   );
   const secure = new URL(origin).hostname === '127.0.0.1';
-  const controls = VECTORS.flatMap(({ unseen, secure: needed }, vector) =>
-    unseen || (needed && !secure) ? [] : [{ vector, host: new URL(deployment.originOf(open.port)).host }],
-  );
+  const controls = vectors
+    .filter((vector) => !VECTORS[vector]!.unseen && (secure || !VECTORS[vector]!.secure))
+    .map((vector) => ({ vector, host: new URL(deployment.originOf(open.port)).host }));
   const failures: string[] = [];
   let done = 0;
   await inParallel([...attacks, ...controls], 3, async ({ vector, host }, index) => {
@@ -104,6 +104,6 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
     ...dead.map(({ vector }) => `${VECTORS[vector]!.name}: does nothing even where it is allowed`),
   );
   await Promise.all([...tools, pages, open, wires].map((each) => each.close()));
-  const figure = `${VECTORS.length} (${attacks.length} pages), ${tcp} / ${udp} / ${dns}, Runtime API ${runtime}`;
+  const figure = `${vectors.length} (${attacks.length} pages), ${tcp} / ${udp} / ${dns}, Runtime API ${runtime}`;
   return { figure, failures };
 }

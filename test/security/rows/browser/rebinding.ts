@@ -1,13 +1,12 @@
 import { serveDns } from '../../../helpers/dns-server.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
-import type { Effort, Reached } from '../../row.ts';
+import { amount, type Effort, type Reached } from '../../row.ts';
 
 /** Frames that read from their own host repeatedly while its name changes to 127.0.0.1. */
 export const browserRebinding = inOwnNamespace(
   {
     name: 'browser-rebinding',
-    beside: true,
     title: 'DNS rebinding in a browser',
     figures: 'connections to the blocked address',
     target: '200 alternations, 0 hits',
@@ -24,8 +23,9 @@ const read = (left) => left && fetch('/again?' + left, { cache: 'no-store' }).th
 read(4);
 </script>`;
 
-export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
-  const names = times(200, 50);
+export async function inside(effort: Effort): Promise<Reached> {
+  const { progress, canary, deployment } = effort;
+  const names = amount(effort, 200, { short: NAMES_A_PAGE });
   const failures: string[] = [];
   const arrived = { public: 0, loopback: 0 };
   // In the network namespace every address is local. The address of a connection shows what the name resolved to.
@@ -51,7 +51,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
     sources: [top.port],
     ports: [site.port],
     resolve: dns.resolve,
-    time: times(30_000, 90_000),
+    time: amount(effort, 30_000, { short: 90_000 }),
   };
   const browser = await deployment.attackBrowser('html2image', rules);
 

@@ -9,7 +9,6 @@ import type { Effort, Reached } from '../../row.ts';
 export const uploadedLeaks = inOwnNamespace(
   {
     name: 'uploaded-leaks',
-    beside: true,
     title: 'leak vectors of an uploaded page',
     figures: 'hits by TCP / UDP / DNS / of a public server',
     target: '≥ 40, 0 / 0 / 0 / 0',
@@ -27,7 +26,7 @@ const TARGETS = [
   'outside.example',
 ];
 
-export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
+export async function inside({ progress, canary, deployment }: Effort): Promise<Reached> {
   const wires = await deployment.layTripwires();
   const seen = new Set<number>();
   const open = await serveHttp((request, response) => {
@@ -52,13 +51,9 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   const hosts = [allowed, ...TARGETS];
   // An upload has no headers of its own.
   const vectors = [...VECTORS.keys()].filter(
-    (vector) => vector % times(1, 4) === 0 && !VECTORS[vector]!.redirects && !VECTORS[vector]!.headers,
+    (vector) => !VECTORS[vector]!.redirects && !VECTORS[vector]!.headers,
   );
-  const attacks = vectors.flatMap((vector) =>
-    hosts
-      .filter((_, target) => times(1, 0) === 1 || (vector + target) % hosts.length === 0)
-      .map((host) => ({ vector, host })),
-  );
+  const attacks = vectors.flatMap((vector) => hosts.map((host) => ({ vector, host })));
   const failures: string[] = [];
   let done = 0;
   await inParallel(attacks, 3, async ({ vector, host }, index) => {

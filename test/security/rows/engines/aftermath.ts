@@ -9,7 +9,7 @@ import { serveHttp } from '../../../helpers/fault-server.ts';
 import { serveJobs } from '../../attacks/jobs.ts';
 import { growth, type MemoryUse, measureMemory } from '../../checks/memory.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
-import type { Reached, Row } from '../../row.ts';
+import { amount, type Reached, type Row } from '../../row.ts';
 
 /**
  * Shares of all jobs after which the idle service's memory is measured. At the first, all pools are filled and all code is
@@ -26,8 +26,9 @@ export const aftermath: Row = {
   title: 'what mixed jobs leave behind',
   figures: 'temporary files / zombies / processes / MiB more in the service; in its engines',
   target: '500, 0 / 0 / 0 / flat',
-  async run({ times, repeats, progress, canary, deployment }) {
-    const count = repeats(500, 200, 60);
+  async run(effort) {
+    const { progress, canary, deployment } = effort;
+    const count = amount(effort, 200, { all: 500 });
     const jobs = await serveJobs(deployment);
     const broken = await serveHttp((_request, response) => response.end('%PDF-1.7 PK\u0003\u0004 nothing'));
     const usual = process.env.TMPDIR;
@@ -77,7 +78,7 @@ export const aftermath: Row = {
 
     if (left.length > 0) failures.push(`left behind: ${left.join(', ')}`);
     if (zombies + orphans > 0) failures.push(`${zombies} zombies, ${orphans} processes`);
-    const memory = judgeMemory(measured.at(-2)!, measured.at(-1)!, times(1, 4));
+    const memory = judgeMemory(measured.at(-2)!, measured.at(-1)!);
     failures.push(...memory.failures);
     return {
       figure: `${count}, ${left.length} / ${zombies} / ${orphans} / ${memory.figure}`,
@@ -105,7 +106,7 @@ function isZombie(pid: number): boolean {
 }
 
 /** Leaks grow with every job. Memory that is kept is already there at the second to last measurement. */
-function judgeMemory(before: MemoryUse, after: MemoryUse, tolerance: number): Omit<Reached, 'skipped'> {
+function judgeMemory(before: MemoryUse, after: MemoryUse): Omit<Reached, 'skipped'> {
   const heap = after.heap - before.heap;
   const tools = [...growth(before, after)];
   const grown = tools.reduce((sum, [, engines]) => sum + engines.grown, 0);
@@ -114,9 +115,9 @@ function judgeMemory(before: MemoryUse, after: MemoryUse, tolerance: number): Om
     return `${tool}: ${engines.grown.toFixed(1)} MiB in ${engines.residents} processes that were there all the time`;
   });
   const failures = tools.flatMap(([tool, engines]) =>
-    engines.grown > tolerance * ENGINES ? [`engines of ${tool} grew by ${engines.grown.toFixed(1)} MiB`] : [],
+    engines.grown > ENGINES ? [`engines of ${tool} grew by ${engines.grown.toFixed(1)} MiB`] : [],
   );
-  if (heap > tolerance * HEAP) failures.push(`the service grew by ${heap.toFixed(1)} MiB`);
+  if (heap > HEAP) failures.push(`the service grew by ${heap.toFixed(1)} MiB`);
   if (tools.length < 5) failures.push('not every tool has an engine that ran the whole time');
   return { figure: `${heap.toFixed(1)}; ${grown.toFixed(1)} in ${residents}`, failures, notes };
 }

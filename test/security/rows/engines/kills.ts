@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { inParallel } from '../../../../layers/parallel.ts';
 import { serveJobs } from '../../attacks/jobs.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
-import type { Row } from '../../row.ts';
+import { amount, type Row } from '../../row.ts';
 
 /**
  * Delays in milliseconds from a call to the kill of one of the processes below the service. The first kill is before
@@ -16,8 +16,9 @@ export const kills: Row = {
   title: 'engines killed at 10 points in time',
   figures: 'untyped responses / next job failed',
   target: '10 × 20, 0 / 0',
-  async run({ repeats, progress, canary, deployment }) {
-    const rounds = repeats(20, 6, 2);
+  async run(effort) {
+    const { progress, canary, deployment } = effort;
+    const rounds = amount(effort, 6, { short: 0.5, all: 20 });
     const jobs = await serveJobs(deployment);
     const spoilt: string[] = [];
     const untyped: string[] = [];

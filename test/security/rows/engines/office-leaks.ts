@@ -9,7 +9,7 @@ import { LAYERS } from '../../deployment/layers.ts';
 import { convertUnprotected } from '../../deployment/office.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import { PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
-import type { Effort, Reached } from '../../row.ts';
+import { amount, type Effort, type Reached } from '../../row.ts';
 
 /**
  * Documents with references to the network and to files of the machine. Each goes to doc2any, and to its LibreOffice
@@ -18,7 +18,6 @@ import type { Effort, Reached } from '../../row.ts';
 export const officeLeaks = inOwnNamespace(
   {
     name: 'office-leaks',
-    beside: true,
     title: 'office documents with external references',
     figures: 'connections / files opened',
     target: '≥ 50, 0 / 0',
@@ -26,8 +25,10 @@ export const officeLeaks = inOwnNamespace(
   import.meta.url,
 );
 
-export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
-  const whole = times(1, 0) === 1;
+export async function inside(effort: Effort): Promise<Reached> {
+  const { progress, canary, deployment } = effort;
+  const step = amount(effort, 1, { short: 16 });
+  const whole = step === 1;
   const { opensOffice } = deployment;
   const secrets = laySecrets();
   const secret = secrets.lay('secret.png');
@@ -43,11 +44,13 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   const office = await deployment.attackOffice(canary);
   const runtimeApis = office.runtimeApis();
   targets.push(...runtimeApis.map((host) => ({ url: `http://${host}${NEXT}`, path: `\\\\${host}\\x` })));
-  const attacks = LEAK_FILES.flatMap((file, index) =>
+  // The short extent has one target for each file.
+  const files = LEAK_FILES.filter((_, index) => index % step === 0);
+  const attacks = files.flatMap((file, index) =>
     targets
       .filter((_, target) => whole || target === index % 2)
       .flatMap((target) => [true, false].map((unchecked) => ({ file, target, unchecked })))
-      .filter(({ unchecked }) => (opensOffice ? whole || unchecked === index % 4 < 2 : !unchecked)),
+      .filter(({ unchecked }) => opensOffice || !unchecked),
   );
   const failures: string[] = [];
   let done = 0;
@@ -69,7 +72,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   const live = whole && opensOffice ? await countLive() : undefined;
   if (live !== undefined && live < 10) failures.push(`only ${live} files work in an unprotected LibreOffice`);
   await wires.close();
-  const counted = `${LEAK_FILES.length} (${attacks.length} conversions), ${tcp + udp} / ${opensOffice ? Number(opened) : 'not looked for'}, Runtime API ${runtime}`;
+  const counted = `${files.length} (${attacks.length} conversions), ${tcp + udp} / ${opensOffice ? Number(opened) : 'not looked for'}, Runtime API ${runtime}`;
   return { figure: live === undefined ? counted : `${counted}; ${live} work without protection`, failures };
 
   /** Number of files that access their target in an unprotected LibreOffice. Each has its own target. */

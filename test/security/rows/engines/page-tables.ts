@@ -18,7 +18,6 @@ const MAX_MEMORY = 200;
 
 export const pageTables: Row = {
   name: 'page-tables',
-  beside: true,
   title: 'a compromised engine with 256 MiB of page tables',
   figures: 'how its request ended',
   target: 'memory limit',

@@ -4,7 +4,7 @@ import { spellingsOfV4 } from '../../../fixtures/address-spellings.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import { MARKER } from '../../namespace/tripwires.ts';
-import type { Effort, Reached } from '../../row.ts';
+import { amount, type Effort, type Reached } from '../../row.ts';
 
 /** A single GET there would steal the next caller's event. Every tool is sent there, directly and by redirects. */
 export const runtimeApi = inOwnNamespace(
@@ -31,7 +31,8 @@ function withSpellings(place: string): string[] {
 
 const PORTED = /\]?:\d+$/;
 
-export async function inside({ repeats, progress, canary, deployment }: Effort): Promise<Reached> {
+export async function inside(effort: Effort): Promise<Reached> {
+  const { progress, canary, deployment } = effort;
   const wires = await deployment.layTripwires();
   const hosts = ['127.0.0.1', '169.254.100.1'].flatMap(spellingsOfV4).filter((host) => !PORTED.test(host));
   const places = [...hosts, 'localhost', 'localhost.', '[::1]', '[::]', '0.0.0.0'].map(
@@ -67,7 +68,7 @@ export async function inside({ repeats, progress, canary, deployment }: Effort):
       ...['moved', 'refresh', 'frame'].map((kind) => `${origin}/${kind}/${index}`),
     ]);
     const calls = names.flatMap((app) => ways.map((infile) => ({ app, infile })));
-    const step = repeats(1, 3, 13);
+    const step = amount(effort, 3, { all: 1 });
     const chosen = calls.filter((_, index) => index % step === 0);
     count = chosen.length;
     await inParallel(chosen, 8, async ({ app, infile }, index) => {

@@ -22,7 +22,6 @@ const OF_A_BROWSER: readonly string[] = ['list processes', 'start this program a
 /** Attacks from an engine in which a hostile file runs its own code. `test/layers/sandbox` tests its system calls. */
 export const takenOverEngine: Row = {
   name: 'taken-over-engine',
-  beside: true,
   title: 'a compromised engine',
   figures: 'attacks on another account that succeed',
   target: '0',
@@ -35,7 +34,6 @@ export const takenOverEngine: Row = {
 /** The same from inside the sandbox around Chromium, without Chromium's own, which root does not have. */
 export const takenOverBrowser: Row = {
   name: 'taken-over-browser',
-  beside: true,
   title: 'a compromised browser',
   target: `0 but ${OF_A_BROWSER.length}`,
   run: () => {

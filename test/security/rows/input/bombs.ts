@@ -4,9 +4,8 @@ import { IMAGE_BOMBS } from '../../../fixtures/bombs/images.ts';
 import { PDF_BOMBS } from '../../../fixtures/bombs/pdfs.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
-import type { Row } from '../../row.ts';
+import { amount, type Row } from '../../row.ts';
 
-const DEADLINE = 15_000;
 /** Maximum milliseconds for sources that are rejected by their first bytes. An idle machine needs far less. */
 const QUICK = 1500;
 /** MiB by which all engines together may grow: twice the growth that was observed. */
@@ -20,15 +19,19 @@ export const bombs: Row = {
   title: 'pixel, page and archive bombs',
   figures: 'rejected quickly / untyped responses / maximum MiB',
   target: '≥ 25, most / 0 / bounded',
-  async run({ progress, canary, times, deployment }) {
-    const chosen = BOMBS.filter((_, index) => index % times(1, 4) === 0);
+  async run(effort) {
+    const { progress, canary, deployment } = effort;
+    const step = amount(effort, 1, { short: 13 });
+    const conversionTime = amount(effort, 15_000, { short: 5000 });
+    const grace = amount(effort, 2000, { short: 60_000 });
+    const chosen = BOMBS.filter((_, index) => index % step === 0);
     const served = new Map<string, Buffer>();
     const server = await serveHttp((request, response) => response.end(served.get(request.url ?? '')));
     const failures: string[] = [];
     const slow: string[] = [];
     let most = 0;
     await deployment.withService(
-      { canary, sources: [server.port], conversionTime: DEADLINE, size: 1 },
+      { canary, sources: [server.port], conversionTime, size: 1 },
       async (service) => {
         for (const [index, { name, app, options, bytes }] of chosen.entries()) {
           served.clear();
@@ -51,8 +54,7 @@ export const bombs: Row = {
           if (answer.milliseconds > QUICK) slow.push(told);
           const typed =
             answer.results.length === 1 || (answer.code !== undefined && answer.code !== 'INTERNAL');
-          if (!typed || answer.milliseconds > DEADLINE + times(2000, 30_000) || peak > GROWTH)
-            failures.push(told);
+          if (!typed || answer.milliseconds > conversionTime + grace || peak > GROWTH) failures.push(told);
           progress(index + 1, chosen.length);
         }
       },

@@ -11,18 +11,16 @@ const TARGET = { url: 'http://127.0.0.1:9/x', path: '/etc/passwd' };
 /** Documents with external references, and the first half of each, as a folder for `npm run corpus`. */
 export const corpus: Row = {
   name: 'corpus',
-  beside: true,
   title: 'a corpus of broken and hostile files',
   figures: 'hangs, orphaned processes, untyped errors',
   target: 'each a checked output or a typed error',
-  async run({ times, progress, canary, deployment }) {
+  async run({ progress, canary, deployment }) {
     const directory = await mkdtemp(join(tmpdir(), 'hostile-'));
     const leaks = LEAK_FILES.filter(({ extension }) => extension !== 'csv');
-    const step = times(1, 12);
     let count = 0;
     const put = (name: string, bytes: Buffer) =>
       writeFile(join(directory, `${count++}-${name.replace(/[^\w.-]+/g, '-')}`), bytes);
-    for (const { name, extension, bytes } of leaks.filter((_, index) => index % step === 0)) {
+    for (const { name, extension, bytes } of leaks) {
       const whole = await bytes(TARGET);
       await put(`${name}.${extension}`, whole);
       await put(`half-${name}.${extension}`, whole.subarray(0, whole.length / 2));

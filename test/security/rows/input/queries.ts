@@ -11,7 +11,7 @@ import { recordOf, unlimited } from '../../../functions/accounts.ts';
 import { brokenQuery } from '../../attacks/broken-query.ts';
 import { httpGet } from '../../attacks/http-get.ts';
 import { lambdaEmulator } from '../../deployment/lambda-emulator.ts';
-import type { Effort, Reached, Row } from '../../row.ts';
+import { amount, type Effort, type Reached, type Row } from '../../row.ts';
 
 const ROW = {
   name: 'queries',
@@ -26,7 +26,6 @@ const ROW = {
  */
 export const queries: Row = {
   ...ROW,
-  beside: true,
   async run(effort) {
     const { canary } = effort;
     const apiKey = createApiKey();
@@ -81,13 +80,9 @@ export const emulatorQueries: Row = {
 
 const TOOLS: readonly Tool[] = Object.values(tools);
 
-async function attack(
-  port: number,
-  apiKey: string,
-  { times, progress, canary }: Effort,
-  started: () => number,
-): Promise<Reached> {
-  const rounds = times(2000, 500);
+async function attack(port: number, apiKey: string, effort: Effort, started: () => number): Promise<Reached> {
+  const { progress, canary } = effort;
+  const rounds = amount(effort, 2000, { short: 200 });
   const failures: string[] = [];
   let done = 0;
   const judge = async (query: string) => {

@@ -3,7 +3,7 @@ import * as tools from '../../../../functions/tools.ts';
 import { inParallel } from '../../../../layers/parallel.ts';
 import { RAW_FAULTS, serveHttp, serveRaw } from '../../../helpers/fault-server.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
-import type { Row } from '../../row.ts';
+import { amount, type Row } from '../../row.ts';
 
 const STATUSES = [204, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 599];
 /** A part of a file that was not requested. Browsers show a part of a page. */
@@ -23,12 +23,14 @@ export const sources: Row = {
   title: 'misbehaving sources',
   figures: 'untyped responses',
   target: '≥ 125, 0',
-  async run({ times, progress, canary, deployment }) {
-    const served = await Promise.all([...rawSources(), ...statusSources(), ...redirectSources()]);
-    // In CI, one tool that downloads and one that browses, with every fault once.
-    const names = Object.keys(tools).filter(
-      (name) => times(1, 0) === 1 || /^(pdftools|html2image)$/.test(name),
-    );
+  async run(effort) {
+    const { extent, progress, canary, deployment } = effort;
+    const isShort = extent === 'short';
+    const all = await Promise.all([...rawSources(), ...statusSources(), ...redirectSources()]);
+    // A test of the downloader has every fault, too.
+    const served = all.filter((_, index) => !isShort || index % 4 === 0);
+    // One tool that downloads and one that browses are enough for the short extent.
+    const names = Object.keys(tools).filter((name) => !isShort || /^(pdftools|html2image)$/.test(name));
     const partial = await serveStatus(PARTIAL);
     const call = ({ fault, port }: (typeof served)[number], app: string) => ({
       fault,
@@ -41,21 +43,23 @@ export const sources: Row = {
     ];
     const failures: string[] = [];
     let done = 0;
-    const settings = { canary, sources: [partial, ...served].map(({ port }) => port), size: 4 };
+    const conversionTime = amount(effort, 30_000, { short: 5000 });
+    const sources = [partial, ...all].map(({ port }) => port);
+    const settings = { canary, sources, size: 4, conversionTime };
     try {
       await deployment.withService(settings, (service) =>
         inParallel(
           calls,
           Math.min(40, deployment.callers * names.length),
           async ({ fault, address, app }) => {
-            const fail = await attack(service, app, address, times(40_000, 100_000));
+            const fail = await attack(service, app, address, amount(effort, 40_000, { short: 200_000 }));
             if (fail !== undefined) failures.push(`${app}, a source that ${fault}: ${fail}`);
             progress(++done, calls.length);
           },
         ),
       );
     } finally {
-      await Promise.all([partial, ...served].map(({ close }) => close()));
+      await Promise.all([partial, ...all].map(({ close }) => close()));
     }
     return { figure: `${calls.length}, ${failures.length}`, failures };
   },

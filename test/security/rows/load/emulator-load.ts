@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { SAMPLES } from '../../../../infra/local/self-check/samples.ts';
 import { type Jobs, serveJobs } from '../../attacks/jobs.ts';
 import type { AttackedService, Deployment } from '../../deployment/deployment.ts';
-import type { Row } from '../../row.ts';
+import { amount, type Row } from '../../row.ts';
 import { isShed, load, press } from './load.ts';
 
 /** Executions reserved for each function. */
@@ -25,8 +25,8 @@ export const emulatorLoad: Row = {
   figures: 'untyped errors / calls shed',
   target: '10 minutes, 0 / some',
   async run(effort) {
-    const { canary, repeats, deployment } = effort;
-    const seconds = repeats(600, 90, 10) / SAMPLES.length;
+    const { canary, deployment } = effort;
+    const seconds = amount(effort, 90, { all: 600 }) / SAMPLES.length;
     const jobs = await serveJobs(deployment);
     const silent = await serveNothing(deployment);
     const failures: string[] = [];
@@ -42,7 +42,7 @@ export const emulatorLoad: Row = {
         const run = (callers: number, time: number) =>
           press({ service, jobs, callers, seconds: time, failures, effort, choose });
         const calm = await run(RESERVED, seconds);
-        const storm = await run(3 * RESERVED, repeats(60, 30, 15) / SAMPLES.length);
+        const storm = await run(3 * RESERVED, amount(effort, 30, { all: 60 }) / SAMPLES.length);
         if (calm.shed > 0) failures.push(`${tool}: ${calm.shed} calls shed unnecessarily`);
         const refused = await askWhileBusy(service, jobs.query(choose(1_000_000)), silent);
         if (!refused) failures.push(`${tool}: nothing was shed`);

@@ -2,12 +2,14 @@ import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { type Jobs, serveJobs } from '../../attacks/jobs.ts';
 import type { Answer, AttackedService } from '../../deployment/deployment.ts';
-import type { Effort, Row } from '../../row.ts';
+import { amount, type Effort, type Row } from '../../row.ts';
 
 const CORES = availableParallelism();
 /** Maximum number of accepted calls, including waiting ones. */
 const CAPACITY = 4 * CORES;
 const ROUNDS = 3;
+/** Seconds with more callers than are accepted. */
+const STORM = 60;
 
 export interface Phase {
   readonly answered: number;
@@ -23,8 +25,8 @@ export const load: Row = {
   figures: 'untyped errors / throughput while shedding',
   target: '10 minutes, 0 / ≥ 90 %',
   async run(effort) {
-    const { canary, repeats, times, deployment } = effort;
-    const seconds = repeats(600, 90, 8);
+    const { canary, deployment } = effort;
+    const seconds = amount(effort, 90, { all: 600 });
     const jobs = await serveJobs(deployment);
     const failures: string[] = [];
     const settings = { canary, sources: [jobs.port], size: CORES, queue: CAPACITY };
@@ -37,15 +39,14 @@ export const load: Row = {
       // In alternation, because the speed of a virtual machine changes within minutes.
       for (let round = 0; round < ROUNDS; round += 1) {
         calmRounds.push(await run(2 * CORES, seconds / ROUNDS));
-        stormRounds.push(await run(3 * CAPACITY, repeats(60, 60, 8) / ROUNDS));
+        stormRounds.push(await run(3 * CAPACITY, STORM / ROUNDS));
       }
     });
     jobs.close();
 
     const [calm, storm] = [together(calmRounds), together(stormRounds)];
     const share = Math.round((100 * storm.goodput) / calm.goodput);
-    // A few seconds on a busy machine do not show the speed.
-    if (share < times(90, 0)) failures.push(`throughput fell to ${share} %`);
+    if (share < 90) failures.push(`throughput fell to ${share} %`);
     if (calm.shed > 0) failures.push(`${calm.shed} calls shed unnecessarily`);
     if (storm.shed === 0) failures.push('nothing was shed');
     const untyped = failures.filter((failure) => failure.startsWith('untyped')).length;

@@ -10,7 +10,6 @@ import type { Row } from '../../row.ts';
 /** Every spelling is checked by the guard that the downloader and the browser's proxy share. */
 export const addresses: Row = {
   name: 'addresses',
-  beside: true,
   title: 'spellings of blocked addresses',
   figures: 'blocked / public addresses allowed',
   target: '≥ 400 / ≥ 40, all',

@@ -7,7 +7,7 @@ import { downloadSource } from '../../../../functions/shared/source/download.ts'
 import { inParallel } from '../../../../layers/parallel.ts';
 import { type DnsServer, serveDns } from '../../../helpers/dns-server.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
-import type { Row } from '../../row.ts';
+import { amount, type Row } from '../../row.ts';
 
 /** A public address that nobody uses: a connection times out or fails immediately. */
 const PUBLIC = '192.0.3.1';
@@ -16,12 +16,11 @@ const LOOPBACK = '127.0.0.1';
 /** Each name resolves to a public address when it is checked, and to 127.0.0.1 on the next lookup. */
 export const downloadRebinding: Row = {
   name: 'rebinding',
-  beside: true,
   title: 'DNS rebinding during a download',
   figures: 'connections to the blocked address',
   target: '1000 alternations, 0 hits',
-  async run({ times, progress }) {
-    const rounds = times(1000, 200);
+  async run(effort) {
+    const rounds = amount(effort, 1000, { short: 50 });
     const prize = await serveHttp((_request, response) => response.end('secret'));
     const dns = await serveDns((_name, asked) => (asked % 2 === 0 ? PUBLIC : LOOPBACK));
     const directory = await mkdtemp(join(tmpdir(), 'rebinding-'));
@@ -45,7 +44,7 @@ export const downloadRebinding: Row = {
         const codes = [await fetched(name), await fetched(name)];
         if (!/^SOURCE_/.test(codes[0]!) || codes[1] !== 'BLOCKED_ADDRESS')
           failures.push(`${name}: ${codes.join(', ')}`);
-        progress(round + 1, rounds);
+        effort.progress(round + 1, rounds);
       });
 
       const asked = dns.questions();

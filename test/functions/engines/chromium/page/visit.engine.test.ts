@@ -252,10 +252,11 @@ describe("the caller's headers", () => {
   });
 
   it.for(['/parts', '/redirect', '/image-away'])('are not sent to other origins: %s', async (path) => {
-    await text(path, query);
+    await text(`${path}?token=two`, query);
 
     expect(other.asked.length).toBeGreaterThan(0);
     for (const { headers } of other.asked) {
+      expect([undefined, `${pages.origin}/`]).toContain(headers.referer);
       expect(headers).not.toHaveProperty('x-secret');
       expect(headers).not.toHaveProperty('authorization');
       expect(JSON.stringify(headers)).not.toMatch(/abc|dark|dXNlcj|"two"/);
@@ -275,6 +276,7 @@ describe("the caller's headers", () => {
       'no colon',
       'X: a\r\nY: b',
       'Content-Length: 5',
+      'Keep-Alive: timeout=5',
       'Proxy-Authorization: x',
     ]) {
       await expect(text('/', { '--custom-header': [header] })).rejects.toMatchObject({
