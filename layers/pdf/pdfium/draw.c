@@ -59,9 +59,10 @@ static enum outcome read_raster(const struct frame *frame, struct canvas *canvas
     return complete ? OUTCOME_DRAWN : OUTCOME_FAILED;
 }
 
-// Draws form fields. PDFium smooths their text for LCDs, with colored edges, unless the bitmap has an alpha channel. So parts of a
-// canvas without one are drawn in a buffer that has it.
-static bool draw_fields(FPDF_PAGE page, const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)
+// Draws form fields. PDFium smooths their text for LCDs, with colored edges, unless the bitmap has an alpha channel. So
+// parts of a canvas without one are drawn in a buffer that has it.
+static bool draw_fields(FPDF_PAGE page, const struct frame *frame, const struct drawing *drawing, struct canvas *canvas,
+                        int first)
 {
     const int flags = flags_of(drawing), turns = drawing->turns, width = frame->width;
     const bool has_alpha = canvas->channels != 3;
