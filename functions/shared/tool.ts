@@ -220,6 +220,8 @@ export interface EngineDependencies {
   /** Keeps the idle workers of all tools. By default, each engine keeps up to `size` of its own. */
   readonly warm?: WarmWorkers | undefined;
   readonly egress: EgressGuard;
+  /** Language tag for dates and numbers of documents that declare none. Defaults to `en-US`. */
+  readonly locale?: string | undefined;
   /** Downloads sources that options name. One at a time, so that a conversion has only one connection. */
   readonly download: Download;
   /** Observes the workers of the tool. */

@@ -1,5 +1,6 @@
 import { availableParallelism, hostname, totalmem } from 'node:os';
 import { resolve } from 'node:path';
+import { languageTag } from '../../functions/shared/options/language-tag.ts';
 import {
   choiceSetting,
   listSetting,
@@ -24,6 +25,13 @@ export type Settings = ReturnType<typeof readSettings>;
 function mebibytes(name: string): number | undefined {
   if (textSetting(name, undefined) === undefined) return undefined;
   return 2 ** 20 * numberSetting(name, 0, { min: 0, max: 100_000_000 });
+}
+
+function localeSetting(): string {
+  const text = textSetting('LOCALE', 'en-US');
+  const tag = languageTag(text);
+  if (tag !== undefined) return tag;
+  throw new Error(`Setting LOCALE must be a language tag such as de-DE, got '${text}'.`);
 }
 
 /** Returns a quarter of the memory that the machine or its control group has, in MiB. */
@@ -80,6 +88,8 @@ export function readSettings() {
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
     /** Maximum concurrent conversions per tool. */
     size,
+    /** Language tag for dates and numbers of documents that declare none. */
+    locale: localeSetting(),
     /** Memory for idle workers that keep warm for their accounts, in MiB. */
     warmMemory: numberSetting('WARM_MEMORY', defaultWarmMemory(), { min: 0, max: 100_000_000 }),
     /** Maximum conversions that run or wait at the same time. */

@@ -1,3 +1,4 @@
+import { languageTag } from '../../shared/options/language-tag.ts';
 import {
   category,
   choice,
@@ -39,14 +40,6 @@ function styleSheet(value: string): string | undefined {
 function timezone(value: string): string | undefined {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
-  } catch {
-    return undefined;
-  }
-}
-
-function locale(value: string): string | undefined {
-  try {
-    return Intl.getCanonicalLocales(value)[0];
   } catch {
     return undefined;
   }
@@ -192,7 +185,7 @@ export const pageOptions = {
       default: 'UTC' as const,
       description: 'Use this time zone for scripts, and for dates in headers and footers',
     }),
-    locale: option('--locale', 'a language tag such as de-DE', locale, {
+    locale: option('--locale', 'a language tag such as de-DE', languageTag, {
       default: 'en-US' as const,
       description: 'Use this language for `Accept-Language` and `navigator.language`',
     }),

@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { EngineDependencies } from '../../shared/tool.ts';
 import type { WorkerCommand } from '../worker/process.ts';
 import { fontEnvironment, nativeEngine } from '../worker/sandbox.ts';
+import { localeEnvironment } from './locale.ts';
 import { writeProfile } from './profile.ts';
 
 /** One document for the host in the libreoffice layer; see `layers/libreoffice/main.c`. */
@@ -39,9 +40,10 @@ export interface HostReply {
   readonly sheets: number;
 }
 
-/** Returns the command of the warm host, which gets its own profile. */
+/** Returns the command of the warm host, which gets its own profile. `locale` is a name such as `de_DE`. */
 export function hostCommand(
   dependencies: Pick<EngineDependencies, 'layers' | 'sandbox'>,
+  locale = 'en_US',
 ): (home: string) => WorkerCommand {
   const { layers } = dependencies;
   const program = resolve(layers, 'libreoffice/program');
@@ -51,7 +53,7 @@ export function hostCommand(
     libraries: [program],
     reads: ['fonts'],
     args: (home) => [program, writeProfile(home)],
-    environment: () => environmentOf(layers),
+    environment: (home) => ({ ...environmentOf(layers), ...localeEnvironment(layers, home, locale) }),
   });
 }
 
@@ -66,11 +68,8 @@ export function urlOf(name: string): string {
 function environmentOf(layers: string): Readonly<Record<string, string>> {
   return {
     ...fontEnvironment(layers, 'office.conf'),
-    // Without a locale, LibreOffice cannot open files with names beyond ASCII.
-    LANG: 'en_US.UTF-8',
     // Documents without a page size are printed on A4.
     LC_PAPER: 'C',
-    LOCPATH: resolve(layers, 'libreoffice/share/locale'),
     // Makes random numbers start from the same seed for each document; see `restart_random` in main.c.
     SAL_RAND_REPEATABLE: '1',
     // Renders without a screen.

@@ -1,10 +1,12 @@
 import { basename, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import type { EngineDependencies } from '../../shared/tool.ts';
+import { WarmWorkers } from '../../shared/warm-workers.ts';
 import { EngineClient } from '../client.ts';
 import { exportOptions, FILTERS, loadOptions, saveOptions } from './filter-options.ts';
 import { type HostReply, type HostRequest, hostCommand, urlOf } from './host.ts';
 import { INPUTS } from './inputs.ts';
+import { DEFAULT_LOCALE, systemLocaleOf } from './locale.ts';
 import { macroUrl, type Stored } from './macro.ts';
 import type { OfficeConversion, OfficeOptions } from './options.ts';
 import type { Editable } from './outputs.ts';
@@ -25,6 +27,10 @@ const LAYOUT_SECONDS = 20;
 const LAYOUT_SECONDS_PER_BYTE = 1 / 10_000;
 /** Assumed number of cells per page. Each takes at least a byte of csv. */
 const CELLS_PER_PAGE = 400;
+
+/** MiB of an idle host, and how many for other locales stay warm where no budget of the machine applies. */
+const COST = 160;
+const MAX_FOREIGN = 2;
 
 /** Messages for the error codes of the host; see `layers/libreoffice/main.c`. */
 export const MESSAGES = {
@@ -59,15 +65,33 @@ interface SaveRequest extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' |
 
 /** Runs LibreOffice in up to `size` processes of each kind. Most conversions need only the first kind. */
 export function createOffice(dependencies: EngineDependencies) {
-  const command = hostCommand(dependencies);
-  const startHosts = (requests: number) =>
-    new EngineClient({ command, requests, cost: 160, memory: 900, messages: MESSAGES }, dependencies);
+  const usual = systemLocaleOf(dependencies.locale ?? DEFAULT_LOCALE) ?? systemLocaleOf(DEFAULT_LOCALE)!;
+  const startHosts = (requests: number, locale = usual, own: Partial<EngineDependencies> = {}) =>
+    new EngineClient(
+      { command: hostCommand(dependencies, locale), requests, cost: COST, memory: 900, messages: MESSAGES },
+      { ...dependencies, ...own },
+    );
   const printing = startHosts(500);
   // Editable formats store which area of the window shows the document, and its size depends on earlier documents.
   const editing = startHosts(1);
   // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect
   // until the process exits.
   const asking = startHosts(1);
+
+  /** Hosts for other locales. LibreOffice reads its locale only when it starts, so each has processes of its own. */
+  const foreign = new Map<string, EngineClient>();
+  const warm = dependencies.warm ?? new WarmWorkers(MAX_FOREIGN * COST);
+
+  function hostsOf({ locale }: Document, filter: string, password: string | undefined): EngineClient {
+    const hosts = password !== undefined ? asking : filter === 'pdf' ? printing : editing;
+    if (locale === usual) return hosts;
+    const requests = hosts === printing ? 500 : 1;
+    const name = `${locale} ${requests}`;
+    // No spare waits for a locale that few documents have.
+    const client = foreign.get(name) ?? startHosts(requests, locale, { singleAccount: true, warm });
+    foreign.set(name, client);
+    return client;
+  }
 
   /** Converts a document to PDF. */
   function convert(document: Document, { path, pageRange }: Target, conversion: OfficeConversion) {
@@ -114,7 +138,7 @@ export function createOffice(dependencies: EngineDependencies) {
       maxSeconds: saving.maxSeconds,
       layoutSeconds: layoutSeconds(document, conversion),
     };
-    const hosts = password !== undefined ? asking : saving.filter === 'pdf' ? printing : editing;
+    const hosts = hostsOf(document, saving.filter, password);
     try {
       // The name of a table contains the name of its sheet.
       const outputs = saving.filter === 'csv' ? '.' : [target];
@@ -132,7 +156,7 @@ export function createOffice(dependencies: EngineDependencies) {
     save,
     warm: () => printing.warm(),
     close: async () => {
-      await Promise.all([printing, editing, asking].map((hosts) => hosts.close()));
+      await Promise.all([printing, editing, asking, ...foreign.values()].map((hosts) => hosts.close()));
     },
   };
 }

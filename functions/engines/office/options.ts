@@ -1,3 +1,4 @@
+import { languageTag } from '../../shared/options/language-tag.ts';
 import {
   category,
   choice,
@@ -111,6 +112,10 @@ export const officeOptions = {
     separator: option('--separator', "'tab', 'space' or one punctuation character", separator, {
       inputs: ['csv', 'tsv'],
       description: 'Separate cells of csv at this character. By default, it is detected',
+    }),
+    locale: option('--locale', 'a language tag such as de-DE', languageTag, {
+      description:
+        'Write dates and numbers as in this language if the document does not declare its own, as workbooks of Excel do. By default, the setting of the service',
     }),
     password: text('--password', { max: 255, description: 'Open the source with this password' }),
     changes: choice('--changes', ['show', 'accept', 'reject'], {

@@ -20,6 +20,8 @@ export interface SourceOperations {
 }
 
 export interface Prepared extends Recognized {
+  /** Language tag that the document declares for itself. */
+  readonly language?: string | undefined;
   /** The most frequent separator of a text table. */
   readonly separator?: string | undefined;
   /** Number of pages in Word, or 0 if it only marked where they begin. */

@@ -7,6 +7,7 @@ import { type ScriptDependencies, sandboxedClient } from '../client.ts';
 import { linkOrCopy } from '../worker/workspace.ts';
 import { SEPARATORS } from './detect/separator.ts';
 import { type Input, readInput } from './inputs.ts';
+import { DEFAULT_LOCALE, systemLocaleOf } from './locale.ts';
 import type { OfficeConversion } from './options.ts';
 import { readEditable } from './outputs.ts';
 import type { Prepared, SourceOperations } from './request.ts';
@@ -22,6 +23,8 @@ export interface Document {
   readonly path: string;
   readonly kind: Input;
   readonly encrypted: boolean;
+  /** Name of the locale for dates and numbers, such as `de_DE`. */
+  readonly locale: string;
   /** Separator of a text table; `undefined` for all other documents. */
   readonly separator: string | undefined;
   /** Number of pages in Word, or 0 if it only marked where they begin; `undefined` to leave the pages to LibreOffice. */
@@ -70,6 +73,7 @@ export function createSources(dependencies: ScriptDependencies) {
       path: named,
       kind,
       encrypted: reply.encrypted === true,
+      locale: localeOf([reply.language, options.locale, dependencies.locale]),
       separator,
       pages: isCount ? pages : undefined,
     };
@@ -89,6 +93,12 @@ export function createSources(dependencies: ScriptDependencies) {
   }
 
   return { prepare, inlineTables, countPages, warm: () => client.warm(), close: () => client.close() };
+}
+
+/** Returns the first of some language tags that is a valid text, as a name of the C library. */
+function localeOf(tags: readonly unknown[]): string {
+  const names = tags.map((tag) => (typeof tag === 'string' ? systemLocaleOf(tag.slice(0, 30)) : undefined));
+  return names.find((name) => name !== undefined) ?? systemLocaleOf(DEFAULT_LOCALE)!;
 }
 
 function pickSeparator({ separator }: Prepared): string {

@@ -2,6 +2,8 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { countPages } from '../pdf/page-count.ts';
 import { serveRequests } from '../worker/serve.ts';
 import { isArchive, withoutDuplicates } from './detect/archive.ts';
+import { withOwnDates } from './detect/date-styles.ts';
+import { declaredLanguage } from './detect/language.ts';
 import { recognize } from './detect/recognize.ts';
 import { missingEnds } from './detect/rtf.ts';
 import { findSeparator } from './detect/separator.ts';
@@ -34,12 +36,17 @@ async function prepare({
     if (changed) writeFileSync(path, changed);
     pages = laidOut?.pages;
   }
+  if (isPrinted && !encrypted && /^(fo|o)d[tspg]$|^ot[tsp]$/.test(kind)) {
+    const dated = await withOwnDates(readFileSync(path)).catch(() => undefined);
+    if (dated) writeFileSync(path, dated);
+  }
   const isTable = kind === 'csv' || kind === 'tsv';
   if (text !== undefined && (isTable || kind === 'txt')) {
     // With a byte order mark, Writer reads the text as UTF-8. Calc is told the encoding by an option.
     writeFileSync(path, isTable ? text : `\ufeff${text}`);
   }
-  return { kind, encrypted, separator: separatorOf(kind, text), pages };
+  const language = encrypted ? undefined : await declaredLanguage(kind, bytes).catch(() => undefined);
+  return { kind, encrypted, separator: separatorOf(kind, text), pages, language };
 }
 
 async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<boolean> {

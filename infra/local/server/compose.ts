@@ -148,6 +148,7 @@ export async function composeService(
     size,
     egress,
     sandbox,
+    locale: settings.locale,
     download,
     readValidators: limitDownloads(DOWNLOADS * size, downloaders.validators),
     put: storage.put,

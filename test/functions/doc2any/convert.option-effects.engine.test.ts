@@ -41,6 +41,11 @@ const SOURCES: Readonly<Record<string, () => Promise<Buffer> | Buffer>> = {
     makeXlsx(
       `<row r="1">${Array.from({ length: 20 }, (_, at) => `<c r="${String.fromCharCode(65 + at)}1"><v>${at}</v></c>`).join('')}</row>`,
     ),
+  'date.xlsx': () =>
+    makeXlsx('<row r="1"><c r="A1" s="0"><v>45265</v></c></row>', {
+      formats: [14],
+      more: '<mergeCells count="1"><mergeCell ref="A1:C1"/></mergeCells>',
+    }),
   'cells.csv': () => Buffer.from('\xe4;b;c\nd;e;f\n', 'latin1'),
 };
 

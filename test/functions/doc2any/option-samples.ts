@@ -6,6 +6,7 @@ export const SAMPLES: Samples<typeof doc2any> = {
   kind: { value: 'csv', source: 'plain.txt' },
   encoding: { value: 'koi8-r', source: 'cells.csv' },
   separator: { value: ',', source: 'cells.csv' },
+  locale: { value: 'de-DE', source: 'date.xlsx' },
   password: { value: 'geheim', source: 'locked.docx' },
   changes: { value: 'reject', source: 'changed.docx' },
   landscape: { value: 'on' },
