@@ -1,3 +1,4 @@
+import { BlockList, isIP } from 'node:net';
 import { availableParallelism, hostname, totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import { languageTag } from '../../functions/shared/options/language-tag.ts';
@@ -25,6 +26,23 @@ export type Settings = ReturnType<typeof readSettings>;
 function mebibytes(name: string): number | undefined {
   if (textSetting(name, undefined) === undefined) return undefined;
   return 2 ** 20 * numberSetting(name, 0, { min: 0, max: 100_000_000 });
+}
+
+/** Reads IP addresses and networks such as `10.0.0.0/8`. */
+function networksSetting(name: string): BlockList {
+  const networks = new BlockList();
+  for (const network of listSetting(name)) {
+    const [ip = '', length, ...others] = network.split('/');
+    const isV6 = isIP(ip) === 6;
+    const max = isV6 ? 128 : 32;
+    const prefix = length === undefined ? max : Number(length);
+    if (isIP(ip) === 0 || others.length > 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > max)
+      throw new Error(
+        `Setting ${name} must be IP addresses or networks such as 10.0.0.0/8, got '${network}'.`,
+      );
+    networks.addSubnet(ip, prefix, isV6 ? 'ipv6' : 'ipv4');
+  }
+  return networks;
 }
 
 function localeSetting(): string {
@@ -64,6 +82,8 @@ export function readSettings() {
     ownHosts: [hostname(), ...(publicUrl ? [new URL(publicUrl).hostname] : []), ...listSetting('OWN_HOSTS')],
     /** Origin of result URLs, if a proxy in front of the server has a different one. */
     publicUrl,
+    /** Proxies whose `X-Forwarded-For` is believed. */
+    proxies: networksSetting('TRUSTED_PROXIES'),
     /** Origins of the web pages that may call the service, or `*`. */
     corsOrigins: originsSetting('CORS_ORIGINS'),
     accountUrl: textSetting('ACCOUNT_URL', `${origin}/account`),

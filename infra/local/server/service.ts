@@ -47,6 +47,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
     storage,
     site: settings.site ? openSite(settings, dependencies, composition) : undefined,
     connections: composition.connections,
+    proxies: settings.proxies,
     log,
     texts: new Map([...(settings.site ? [] : WITHOUT_SITE), ['/llms.txt', llmsText(Object.values(tools))]]),
     route: composition.route,

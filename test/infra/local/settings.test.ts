@@ -48,3 +48,29 @@ it.each([
 
   expect(() => readSettings()).toThrow(message);
 });
+
+it('believes proxies in the networks of TRUSTED_PROXIES only', () => {
+  vi.stubEnv('TRUSTED_PROXIES', '10.0.0.0/8,192.0.2.7,fd00::/8');
+
+  const { proxies } = readSettings();
+
+  expect(proxies.check('10.1.2.3')).toBe(true);
+  expect(proxies.check('192.0.2.7')).toBe(true);
+  expect(proxies.check('192.0.2.8')).toBe(false);
+  expect(proxies.check('fd12::1', 'ipv6')).toBe(true);
+});
+
+it.each(['10.0.0.0/33', '10.0.0', 'proxy.example', '10.0.0.0/8/8', '10.0.0.0/x'])(
+  'rejects %s as TRUSTED_PROXIES',
+  (value) => {
+    vi.stubEnv('TRUSTED_PROXIES', value);
+
+    expect(() => readSettings()).toThrow(`got '${value}'`);
+  },
+);
+
+it('rejects a LOCALE that is no language tag', () => {
+  vi.stubEnv('LOCALE', 'German!');
+
+  expect(() => readSettings()).toThrow("LOCALE must be a language tag such as de-DE, got 'German!'");
+});

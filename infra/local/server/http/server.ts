@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
+import { type BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { type HttpRequest, takesBody } from '../../../../functions/router/http.ts';
@@ -25,6 +25,8 @@ interface Dependencies {
   readonly texts: ReadonlyMap<string, string>;
   /** Maximum number of connections. */
   readonly connections: number;
+  /** Proxies whose `X-Forwarded-For` is believed, besides those on this machine. */
+  readonly proxies?: BlockList | undefined;
   readonly log: Log;
 }
 
@@ -97,7 +99,7 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { publicUrl, route, storage, texts, site }: Dependencies,
+  { publicUrl, route, storage, texts, site, proxies }: Dependencies,
   connections: Connections,
 ): Promise<void> {
   const origin = publicUrl ?? requestOrigin(request);
@@ -107,7 +109,7 @@ async function answer(
   if (refused) return sendReply(refused);
   if (reads && url.pathname.startsWith(FILES_PATH)) return sendFile(url);
 
-  const httpRequest = readRequest(request, url);
+  const httpRequest = readRequest(request, url, proxies);
   const text = reads ? texts.get(url.pathname) : undefined;
   const pageReply = text === undefined ? await site?.respond(httpRequest, origin) : textReply(text);
   const reply = pageReply ?? (await converted());
@@ -142,7 +144,7 @@ async function answer(
   }
 }
 
-function readRequest(request: IncomingMessage, url: URL): HttpRequest {
+function readRequest(request: IncomingMessage, url: URL, proxies?: BlockList): HttpRequest {
   const { headers } = request;
   return {
     method: request.method ?? '',
@@ -151,7 +153,7 @@ function readRequest(request: IncomingMessage, url: URL): HttpRequest {
     rawQuery: (request.url ?? '').replace(/^[^?]*\??/, ''),
     header: (name) => [headers[name]].flat().join(',') || undefined,
     ...(takesBody(request.method) && hasBody(request) && { body: request }),
-    ip: callerIp(request),
+    ip: callerIp(request, proxies),
   };
 }
 
@@ -213,15 +215,17 @@ function requestOrigin({ headers, socket }: IncomingMessage): string {
 }
 
 /**
- * Returns the IP address of the caller. A reverse proxy on this machine adds it as the last entry of
+ * Returns the IP address of the caller. A reverse proxy on this machine, or one of `proxies`, adds it as the last entry of
  * `X-Forwarded-For`.
  */
-function callerIp({ headers, socket }: IncomingMessage): string | undefined {
-  const peer = socket.remoteAddress;
-  if (peer === undefined || !/^(127\.|::1$|::ffff:127\.)/.test(peer)) return peer;
+function callerIp({ headers, socket }: IncomingMessage, proxies?: BlockList): string | undefined {
+  const peer = socket.remoteAddress?.replace(/^::ffff:(?=[\d.]+$)/, '');
+  if (peer === undefined) return undefined;
+  const isProxy = /^(127\.|::1$)/.test(peer) || proxies?.check(peer, isIP(peer) === 6 ? 'ipv6' : 'ipv4');
+  if (!isProxy) return socket.remoteAddress;
   const forwarded = [headers['x-forwarded-for']].flat().join(',');
   const lastIp = forwarded.slice(forwarded.lastIndexOf(',') + 1).trim();
-  return isIP(lastIp) !== 0 ? lastIp : peer;
+  return isIP(lastIp) !== 0 ? lastIp : socket.remoteAddress;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, BlockList, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -97,6 +97,46 @@ describe('headers', () => {
 
     expect(reply).toMatch(/^HTTP\/1\.1 400 /);
     expect(reply).toContain('only one Host header');
+  });
+});
+
+describe('the IP address of a caller', () => {
+  const callerBehind = async (proxy: string, proxies: BlockList) => {
+    let ip: string | undefined;
+    ({ server } = createHttpServer({
+      log: () => {},
+      connections: 100,
+      proxies,
+      texts: new Map(),
+      storage: undefined as never,
+      route: async (request) => {
+        ip = request.ip;
+        return { status: 200, headers: {}, body: '' };
+      },
+    }));
+    // Another peer than this machine, as the server sees it.
+    server.prependListener('connection', (socket: Socket) =>
+      Object.defineProperty(socket, 'remoteAddress', { value: proxy }),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const headers = { 'X-Forwarded-For': '198.51.100.1, 203.0.113.5' };
+    await (await fetch(`http://127.0.0.1:${port}/api/`, { headers })).text();
+    return ip;
+  };
+  const docker = new BlockList();
+  docker.addSubnet('172.16.0.0', 12);
+
+  it.each([
+    ['127.0.0.1', '203.0.113.5'],
+    ['::ffff:127.0.0.1', '203.0.113.5'],
+    ['172.18.0.3', '203.0.113.5'],
+    ['::ffff:172.18.0.3', '203.0.113.5'],
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '::ffff:192.0.2.1'],
+  ])('behind %s is %s', async (proxy, ip) => {
+    expect(await callerBehind(proxy, docker)).toBe(ip);
   });
 });
 
