@@ -1,8 +1,10 @@
+import { open } from 'node:fs/promises';
 import type { Invocation, InvocationResult, Invoke, StoredDetails } from '../platform/invoke/invoke.ts';
 import type { Put } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { ReadValidators } from '../shared/source/download.ts';
+import { HEAD_BYTES, kindOfBytes, toolHint } from '../shared/source/file-kind.ts';
 import { isTimeout, withTimeout } from '../shared/timeout.ts';
 import type { Download, Engine, OptionsOf, Sources, Tool } from '../shared/tool.ts';
 import { type AfterReply, beforeReply } from './after-reply.ts';
@@ -51,6 +53,7 @@ export function createHandler<T extends Tool>(
         download(url, { directory, limits, signal, account }),
       );
       measurement.sourceBytes = file.bytes;
+      measurement.sourcePath = file.path;
       return file;
     };
     const source = (tool.source === 'file' ? await fetched() : new URL(url)) as Sources[T['source']];
@@ -109,7 +112,7 @@ export function createHandler<T extends Tool>(
       log('converted', { ...call, milliseconds: measured.milliseconds, ...measured.steps });
       return { ...result, measured };
     } catch (thrown) {
-      const error = ConversionError.from(thrown);
+      const error = await withHint(ConversionError.from(thrown), tool.name, measurement.sourcePath);
       code = callerSignal.aborted && !isTimeout(callerSignal.reason) ? 'CANCELLED' : error.code;
       const measured = measurement.result();
       const { milliseconds, steps } = measured;
@@ -121,4 +124,23 @@ export function createHandler<T extends Tool>(
       await afterReply(() => directories.remove(directory));
     }
   };
+}
+
+/** Adds the tool that can read a source to the error of one that cannot. */
+async function withHint(
+  error: ConversionError,
+  tool: string,
+  sourcePath: string | undefined,
+): Promise<ConversionError> {
+  const isAboutSource = error.code === 'UNSUPPORTED_SOURCE' && error.parameter === 'infile';
+  if (!isAboutSource || sourcePath === undefined) return error;
+  const kind = kindOfBytes(await readHead(sourcePath).catch(() => ''));
+  if (!kind || kind.tool === tool) return error;
+  return new ConversionError(error.code, `${error.message} ${toolHint(kind)}`, { cause: error.cause });
+}
+
+async function readHead(path: string): Promise<string> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  return buffer.toString('latin1', 0, bytesRead);
 }

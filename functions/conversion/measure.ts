@@ -12,6 +12,8 @@ export interface ConversionObserver {
 /** Measures one conversion while it runs. */
 export class Measurement {
   sourceBytes = 0;
+  /** The downloaded source, if there is one. */
+  sourcePath: string | undefined;
   resultBytes = 0;
   #pages = 0;
   readonly #started = performance.now();

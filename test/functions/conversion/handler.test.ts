@@ -151,6 +151,24 @@ describe('a failed conversion', () => {
     expect(stored).toEqual([]);
   });
 
+  it('names the tool for a source that its own cannot read', async () => {
+    const unable: Engine<typeof tiny> = {
+      ...engine,
+      convert: () => Promise.reject(new ConversionError('UNSUPPORTED_SOURCE', 'The source is not tiny.')),
+    };
+
+    const result = await createHandler(
+      tiny,
+      unable,
+      dependencies(),
+    )(invocation(), new AbortController().signal);
+
+    expect(result).toMatchObject({
+      ok: false,
+      error: { code: 'UNSUPPORTED_SOURCE', message: 'The source is not tiny. Use app=imageproc for images.' },
+    });
+  });
+
   it('logs a private cause and does not return it', async () => {
     const result = await run(invocation({ fault: 'private' }));
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConversionError } from '../../../shared/errors.ts';
+import { kindOfText, notAPageError } from '../../../shared/source/file-kind.ts';
 import { within } from '../../../shared/timeout.ts';
 import type { PageFailure, PageRequest } from '../request.ts';
 import { revealContent } from './content/reveal.ts';
@@ -107,6 +108,7 @@ export async function visit(
     }
     if (redirects === 0) await waitForConditions(session, watched, options);
     try {
+      await checkKind(session);
       await hide(session, options.hide);
       await enlargeSmallText(session, options.minimumFontSize);
       await evaluate(session, NORMALIZE_VIEWER);
@@ -125,6 +127,18 @@ export async function visit(
   }
   check({ options });
   return inTime;
+}
+
+/** Returns the beginning of a document's text. */
+const FIRST_TEXT = `() => document.createTreeWalker(document, NodeFilter.SHOW_TEXT).nextNode()?.data.slice(0, 64) ?? ''`;
+
+/**
+ * Checks that a document is not a file that the browser shows as text because the server did not say what it is.
+ * @throws ConversionError `UNSUPPORTED_SOURCE`
+ */
+async function checkKind(session: Session): Promise<void> {
+  const kind = kindOfText(String(await evaluate(session, FIRST_TEXT)));
+  if (kind) throw notAPageError(kind);
 }
 
 async function hide(session: Session, selectors: readonly string[]): Promise<void> {

@@ -1,15 +1,13 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
+import { HEAD_BYTES, kindOfBytes, notAPageError } from '../../../shared/source/file-kind.ts';
 import type { Conversion, Download, PageFile } from '../../../shared/tool.ts';
 import { type ServedFile, servedPath } from '../proxy/served-files.ts';
 import type { Unpack } from './unpacker.ts';
 
 /** The host of uploaded pages, which does not exist. Only the conversion's own proxy serves it. */
 const ORIGIN = 'http://upload.invalid';
-
-/** Length in bytes of the start of a page that browsers search for its encoding. */
-const HEAD_BYTES = 1024;
 
 /** An uploaded page in the conversion's directory. */
 interface UploadedPage {
@@ -45,7 +43,11 @@ export async function openUploadedPage(
     const source = await download(url, { directory, limits, signal, account });
     const file = join(directory, `upload-${index}`);
     await rename(source.path, file);
-    if (index > 0 || !(await isArchive(file))) {
+    const head = index > 0 ? '' : await headOf({ file, start: 0, bytes: source.bytes });
+    const kind = kindOfBytes(head);
+    // Browsers show images.
+    if (kind?.tool === 'pdftools' || kind?.tool === 'doc2any') throw notAPageError(kind);
+    if (!head.startsWith('PK\x03\x04')) {
       const key = add(path, { file, start: 0, bytes: source.bytes });
       page ??= key;
       continue;
@@ -56,7 +58,8 @@ export async function openUploadedPage(
     await rm(file);
   }
   const entry = files.get(page!)!;
-  files.set(page!, { ...entry, page: { isEncoded: declaresEncoding(await headOf(entry)) } });
+  const head = await headOf(entry);
+  files.set(page!, { ...entry, page: { isEncoded: declaresEncoding(head) } });
   const path = page!.split('/').map(encodeURIComponent).join('/');
   return { url: new URL(`${ORIGIN}/${path}`), files };
 }
@@ -69,10 +72,6 @@ function indexOf(names: readonly string[]): string {
     .sort((a, b) => depth(a) - depth(b));
   if (index !== undefined) return index;
   throw new ConversionError('CORRUPT_SOURCE', 'The archive must contain the page as index.html.');
-}
-
-async function isArchive(file: string): Promise<boolean> {
-  return (await headOf({ file, start: 0, bytes: 4 })) === 'PK\x03\x04';
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Protocol } from 'puppeteer-core';
 import { ConversionError } from '../../../../shared/errors.ts';
 import { quote } from '../../../../shared/quote.ts';
+import { kindOfType, toolHint } from '../../../../shared/source/file-kind.ts';
 import type { PageOptions } from '../../page-options.ts';
 import type { Session } from '../session.ts';
 import { type WatchedRequests, watchRequests } from './requests.ts';
@@ -158,7 +159,9 @@ function open<Value>() {
 
 function notAWebPageError(mimeType: string | undefined): ConversionError {
   const what = mimeType ? `a file of type ${quote(mimeType)}` : 'a file';
-  return new ConversionError('UNSUPPORTED_SOURCE', `The URL points to ${what}, not to a web page.`);
+  const kind = kindOfType(mimeType ?? '');
+  const hint = kind ? ` ${toolHint(kind)}` : '';
+  return new ConversionError('UNSUPPORTED_SOURCE', `The URL points to ${what}, not to a web page.${hint}`);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

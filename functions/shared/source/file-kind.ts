@@ -1,0 +1,84 @@
+import { ConversionError } from '../errors.ts';
+
+/** A kind of file, and the tool that converts it. */
+interface FileKind {
+  readonly plural: string;
+  readonly tool: 'pdftools' | 'imageproc' | 'doc2any' | 'html2pdf';
+  /** Whether a file begins like this. The first kilobyte has one character for each byte. */
+  readonly begins: (head: string) => boolean;
+  /** Whether a browser that took such a file for text shows this as its beginning. */
+  readonly isShownAs?: (text: string) => boolean;
+  readonly mediaType?: RegExp;
+}
+
+/** Number of bytes that decide about the kind of a file. */
+export const HEAD_BYTES = 1024;
+
+/** Beginnings of compound files, in which old Office documents are, and of archives. */
+const COMPOUND = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
+const ARCHIVE = 'PK\x03\x04';
+/** Beginnings of compound files in other encodings: each byte that is not UTF-8 becomes U+FFFD. */
+const SHOWN_COMPOUNDS = ['\xd0\xcf\x11\xe0', '\ufffd\ufffd\x11'];
+const IMAGES = ['\xff\xd8\xff', '\x89PNG\r\n', 'GIF87a', 'GIF89a', 'II*\0', 'MM\0*', '8BPS'];
+
+const startsWithAny = (text: string, starts: readonly string[]) =>
+  starts.some((start) => text.startsWith(start));
+
+const KINDS: readonly FileKind[] = [
+  {
+    plural: 'PDF documents',
+    tool: 'pdftools',
+    begins: (head) => head.includes('%PDF-'),
+    isShownAs: (text) => /^\s*%PDF-\d/.test(text),
+    mediaType: /^application\/(x-)?pdf$/,
+  },
+  {
+    plural: 'Office documents',
+    tool: 'doc2any',
+    begins: (head) =>
+      startsWithAny(head, [COMPOUND, '{\\rtf']) ||
+      (head.startsWith(ARCHIVE) &&
+        /\[Content_Types\]|_rels\/|docProps\/|mimetypeapplication\/vnd/.test(head)),
+    isShownAs: (text) => startsWithAny(text, [...SHOWN_COMPOUNDS, '{\\rtf', ARCHIVE]),
+    mediaType: /^application\/(msword|rtf|vnd\.(ms-|openxmlformats|oasis)[\w.+-]*)$|^text\/rtf$/,
+  },
+  {
+    plural: 'images',
+    tool: 'imageproc',
+    begins: (head) =>
+      startsWithAny(head, IMAGES) ||
+      (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) ||
+      /^ftyp(avif|avis|heic|heix|mif1)/.test(head.slice(4)),
+    mediaType: /^image\//,
+  },
+  {
+    plural: 'web pages',
+    tool: 'html2pdf',
+    begins: (head) => /^\s*<(!doctype html|html|head|body)\b/i.test(head),
+  },
+];
+
+/** Returns the kind of a file by its first bytes as Latin-1, or `undefined` if it is not known. */
+export function kindOfBytes(head: string): FileKind | undefined {
+  return KINDS.find(({ begins }) => begins(head));
+}
+
+/** Returns the kind of a file whose beginning a browser shows as text. */
+export function kindOfText(start: string): FileKind | undefined {
+  return KINDS.find(({ isShownAs }) => isShownAs?.(start));
+}
+
+/** Returns the kind of a file by its media type. */
+export function kindOfType(mediaType: string): FileKind | undefined {
+  return KINDS.find((kind) => kind.mediaType?.test(mediaType));
+}
+
+/** Returns the error for a file that a tool for web pages was given. */
+export function notAPageError(kind: FileKind): ConversionError {
+  return new ConversionError('UNSUPPORTED_SOURCE', `The source is not a web page. ${toolHint(kind)}`);
+}
+
+/** Returns a sentence that names the tool for a kind of file. */
+export function toolHint({ plural, tool }: FileKind): string {
+  return `Use app=${tool} for ${plural}.`;
+}
