@@ -27,7 +27,6 @@ import { requestRows } from './rows/load/requests.ts';
 import { addresses } from './rows/network/addresses.ts';
 import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/network/emulator-rebinding.ts';
 import { downloadRebinding } from './rows/network/rebinding.ts';
-import { rules } from './rows/rules.ts';
 import { site } from './rows/site.ts';
 
 /** The rows for one machine, in the order in which they are printed. */
@@ -50,7 +49,6 @@ export const ROWS: readonly Row[] = [
   aftermath,
   load,
   apiKey,
-  rules,
   takenOverEngine,
   takenOverBrowser,
   pageTables,

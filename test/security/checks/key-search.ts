@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { SAMPLES, sampleQuery } from '../../../infra/local/self-check/samples.ts';
-import { ROOT } from '../mutations/mutations.ts';
 import type { Canary } from './canary.ts';
 
+const ROOT = join(import.meta.dirname, '../../..');
 /** The last line that the server prints when it starts. */
 const STARTED = 'in_ext=.docx"';
 

@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LEAK_FILES } from '../../attacks/office/leaks.ts';
-import { ROOT } from '../../mutations/mutations.ts';
 import type { Row } from '../../row.ts';
 
+const ROOT = join(import.meta.dirname, '../../../..');
 const TARGET = { url: 'http://127.0.0.1:9/x', path: '/etc/passwd' };
 
 /** Documents with external references, and the first half of each, as a folder for `npm run corpus`. */

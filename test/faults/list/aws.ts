@@ -1,0 +1,52 @@
+import { inFile } from '../fault.ts';
+
+/** Faults in what is specific to AWS: stores, the invocation of tools, public events, and the stack. */
+export const aws = [
+  ...inFile('functions/platform/aws/keys.ts', [
+    ['if (!(await isAccountDisabled(account))) return record;', 'if (record.id) return record;'],
+    ['!isValid(record) || record.kind)', '!isValid(record))'],
+  ]),
+  ...inFile('functions/platform/aws/limits.ts', [
+    ["' AND size(leases) < :concurrent'", "' AND size(leases) <= :concurrent'"],
+    ['Number(N) > now', 'Number(N) > 0'],
+    ["'attribute_exists(leases.#lease) AND '", "''"],
+  ]),
+  ...inFile('functions/platform/aws/invoke.ts', [
+    ['if (!isRejected || left <= 0) throw thrown;', 'if (left <= 0) throw thrown;'],
+    ['if (isIpAccount(account)) return DEMO_ACCOUNT;', 'if (isIpAccount(DEMO_ACCOUNT)) return account;'],
+  ]),
+  ...inFile(
+    'functions/platform/aws/post-form.ts',
+    [['response.status < 500 || attempt === ATTEMPTS', 'response.status < 400 || attempt === ATTEMPTS']],
+    'test/functions/platform/aws/lambda/direct/upload',
+  ),
+  ...inFile('functions/platform/aws/s3-storage.ts', [
+    ["['eq', '$Content-Type', contentType],", "['starts-with', '$Content-Type', contentType.slice(0, 1)],"],
+  ]),
+  ...inFile('functions/platform/aws/lambda/direct/read-event.ts', [
+    ["!isRecord(event) || 'version' in event", '!isRecord(event)'],
+  ]),
+  ...inFile('functions/platform/aws/lambda/direct/upload.ts', [
+    ['inlineBytes > MAX_INLINE_BYTES', 'file.bytes > MAX_INLINE_BYTES'],
+    [
+      'const { lookup } = await egress.check(url, { account, signal });',
+      'const { lookup } = { lookup: undefined as never, account, egress };',
+    ],
+  ]),
+  ...inFile('functions/router/lambda/http.ts', [['    unordered: query.length,\n', '']]),
+  ...inFile(
+    'infra/aws/constructs/results-bucket.ts',
+    [['enforceSSL: true', 'enforceSSL: false']],
+    'test/infra/aws/service-stack',
+  ),
+  ...inFile(
+    'infra/aws/constructs/service-function.ts',
+    [['retryAttempts: 0', 'retryAttempts: 1']],
+    'test/infra/aws/service-stack',
+  ),
+  ...inFile(
+    'infra/aws/service-stack.ts',
+    [["router.allow(['s3:DeleteObject']", "router.allow(['s3:*']"]],
+    'test/infra/aws/service-stack',
+  ),
+];

@@ -1,0 +1,59 @@
+import { inFile } from '../fault.ts';
+
+/** Faults in keys, signed links, accounts and sessions, and in how calls are limited and counted. */
+export const keysAndLimits = [
+  ...inFile('functions/platform/keys/keys.ts', [
+    ['!disabled && !accountDisabled &&', '(!disabled || !accountDisabled) &&'],
+    ['expires > Date.now()', 'expires > 0'],
+    ['Math.min(end, expires ?? end)', 'end'],
+  ]),
+  ...inFile('functions/platform/keys/api-key.ts', [['randomBytes(16)', 'randomBytes(8)']]),
+  ...inFile('functions/shared/network.ts', [['[0, 2, 4, 6].map(', '[0, 2, 4, 6, 8, 10, 12, 14].map(']]),
+  ...inFile('functions/platform/local/limits.ts', [
+    ['>= limits.concurrent!', '> limits.concurrent!'],
+    ['used < :limit', 'used <= :limit'],
+    ['expire.run(account, now);', 'expire.run(account, 0);'],
+    ['endLease.run(account, lease)', 'endLease.run(lease, account)'],
+  ]),
+  ...inFile('functions/platform/local/keys.ts', [
+    ['!isValid(record) || record.kind)', '!isValid(record))'],
+    ["!isValid(record) || record.kind !== 'signing'", '!isValid(record)'],
+  ]),
+  ...inFile('functions/platform/local/records.ts', [
+    ['INSERT OR IGNORE INTO records', 'INSERT OR REPLACE INTO records'],
+  ]),
+  ...inFile('functions/router/admission/admit.ts', [
+    ['{ ...defaults, ...limits }', '{ ...limits, ...defaults }'],
+    ['await limiter.release(ticket, refund)', "await limiter.release(ticket, 'none')"],
+  ]),
+  ...inFile('functions/router/admission/authenticate.ts', [
+    ['if (apiKeys.length > 1) return undefined;', ''],
+  ]),
+  ...inFile('functions/router/admission/demo.ts', [
+    ['Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes)', 'limits.sourceBytes'],
+    ["if (!own.admitted) await limiter.release(all.ticket, 'all');", ''],
+    ['{ ...watermarked, source: await run(request) }', '{ ...watermarked, ...request }'],
+  ]),
+  ...inFile('functions/router/admission/signature.ts', [
+    ['!isValid || !isUnchanged', '!isValid && !isUnchanged'],
+    ['1000 * Number(expires) > now', '1e6 * Number(expires) > now'],
+  ]),
+  ...inFile('functions/router/call.ts', [
+    ["facts.code === 'INTERNAL' || facts.code === 'OVERLOADED'", "facts.code === 'INTERNAL'"],
+  ]),
+  ...inFile('functions/site/accounts/members.ts', [
+    ['this.#records.take(`link#', 'this.#records.get(`link#'],
+    ['began <= found.signedOut', 'began <= 0'],
+  ]),
+  ...inFile('functions/site/accounts/accounts.ts', [
+    ['(await keys.listOf(member.account)).find(({ id })', '(await keys.list()).find(({ id })'],
+    [
+      '!isRead && !isOwnForm(request, requestOrigin)',
+      '!isRead && !isOwnForm(request, requestOrigin) && member',
+    ],
+    [
+      "const isHidden = isForOperator(path) && member !== undefined && member.role !== 'operator';",
+      "const isHidden = isForOperator(path) && member?.role === 'operator';",
+    ],
+  ]),
+];

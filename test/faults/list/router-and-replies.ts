@@ -1,0 +1,72 @@
+import { inFile } from '../fault.ts';
+
+/** Faults in how requests are read, shared and replied to, and in how conversions are run and stored. */
+export const routerAndReplies = [
+  ...inFile('functions/router/route.ts', [
+    ['unordered: http.query.length', 'unordered: 0'],
+    ["http.method === 'GET' && endpoint === 'convert'", "endpoint === 'convert'"],
+    ['    body.close();\n', ''],
+  ]),
+  ...inFile('functions/router/cached.ts', [
+    ['< 1000 * seconds ?', '< 1e6 * seconds ?'],
+    ['format, outputName, options];', 'format, outputName, Object.keys(options)];'],
+  ]),
+  ...inFile('functions/router/coalesce.ts', [
+    ['if (run.callers > 0) return;', ''],
+    ['running.delete(identity);\n      run.abort', 'run.abort'],
+  ]),
+  ...inFile('functions/router/convert.ts', [
+    ['JSON.stringify([account, { ...request,', 'JSON.stringify([{ ...request,'],
+    [
+      'await admission.release(refundOf(facts))',
+      "await admission.release(facts.result ? refundOf(facts) : 'none')",
+    ],
+  ]),
+  ...inFile('functions/router/cors.ts', [['!isAny && !allowed.includes(origin)', "!isAny && origin === ''"]]),
+  ...inFile('functions/router/endpoint.ts', [
+    ["header('cdn-loop')?.includes(CDN_LOOP)", "header('cdn-loop') === CDN_LOOP"],
+  ]),
+  ...inFile('functions/router/invoke.ts', [
+    ['!objectKey.startsWith(prefix)', '!objectKey.startsWith(parent)'],
+  ]),
+  ...inFile('functions/router/reply.ts', [
+    ["<br>`).join('')", "<br>`).join('\\n')"],
+    ["  'X-Content-Type-Options': 'nosniff',\n", ''],
+  ]),
+  ...inFile('functions/router/request.ts', [
+    ['({ name, value }) => !containsApiKey(', '({ name, value }) => containsApiKey('],
+  ]),
+  ...inFile('functions/router/body/body.ts', [['close();\n    throw thrown;', 'throw thrown;']]),
+  ...inFile('functions/router/uploads/call-uploads.ts', [
+    ['(^|\\/)\\.\\.?(\\/|$)', '(^|\\/)\\.(\\/|$)'],
+    ['    this.#bytesLeft -= bytes;\n', ''],
+    ['    this.#objectKeys.push(objectKey);\n', ''],
+  ]),
+  ...inFile('functions/router/uploads/forms.ts', [
+    ['target && (await isDisabled?.(target.account))', 'target && isDisabled?.(target.account)'],
+  ]),
+  ...inFile('functions/shared/quote.ts', [['/\\[output\\]|<br>/gi', '/\\[output\\]/gi']]),
+  ...inFile('functions/shared/errors.ts', [
+    [
+      "new ConversionError('INTERNAL', 'Internal error. It has been logged.', {",
+      "new ConversionError('INTERNAL', String(thrown), {",
+    ],
+  ]),
+  ...inFile('functions/shared/timeout.ts', [["signal.removeEventListener('abort', reject);", '']]),
+  ...inFile('functions/conversion/handler.ts', [
+    [
+      'await afterReply(() => directories.remove(directory))',
+      'void afterReply(() => directories.remove(directory))',
+    ],
+  ]),
+  ...inFile('functions/conversion/store.ts', [
+    [
+      'if (dirname(path) !== directory) throw noOutputError();',
+      "if (dirname(path) === '') throw noOutputError();",
+    ],
+    ['if (total > limits.resultBytes)', 'if (bytes > limits.resultBytes)'],
+  ]),
+  ...inFile('infra/local/server/http/server.ts', [
+    ['peer === undefined || !/^(127\\.|::1$|::ffff:127\\.)/.test(peer)', 'peer === undefined'],
+  ]),
+];
