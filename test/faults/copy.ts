@@ -74,7 +74,11 @@ export class Copy {
     if (status === 0 || status === 'timeout') return [];
     try {
       const { testResults } = JSON.parse(readFileSync(this.#report, 'utf8')) as Report;
-      const failed = testResults.filter((file) => file.status === 'failed');
+      // The status of a file that was not finished is `failed`, too.
+      const failed = testResults.filter(
+        ({ message, assertionResults }) =>
+          message !== '' || assertionResults.some(({ status }) => status === 'failed'),
+      );
       return failed.length > 0
         ? failed.map(({ name }) => name.slice(this.#root.length + 1))
         : ['unhandled error'];
@@ -120,5 +124,9 @@ export class Copy {
 }
 
 interface Report {
-  readonly testResults: readonly { readonly name: string; readonly status: string }[];
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string }[];
+  }[];
 }
