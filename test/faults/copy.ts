@@ -21,6 +21,7 @@ export class Copy {
   readonly #temporary = join(this.#folder, 'tmp');
   readonly #report = join(this.#folder, 'report.json');
   #running: ChildProcess | undefined;
+  #isRemoved = false;
 
   static async of(project: string): Promise<Copy> {
     const copy = new Copy();
@@ -87,7 +88,9 @@ export class Copy {
     }
   }
 
+  /** Deletes the copy. Work in it does not continue. */
   async remove(): Promise<void> {
+    this.#isRemoved = true;
     if (this.#running?.pid !== undefined) process.kill(-this.#running.pid, 'SIGKILL');
     await killOrphans(this.#folder);
     await removeTree(this.#folder);
@@ -118,6 +121,7 @@ export class Copy {
     }, COMMAND_TIME);
     const [status] = (await once(child, 'close')) as [number | null];
     clearTimeout(timer);
+    if (this.#isRemoved) await new Promise(() => {});
     this.#running = undefined;
     return { status: isLate ? 'timeout' : status, text };
   }
