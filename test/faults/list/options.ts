@@ -31,7 +31,9 @@ export const options = [
   ...inFile('functions/shared/options/source-parameter.ts', [['{1,100}$/u', '{1,100}/u']]),
   ...inFile('functions/shared/output-name.ts', [['/^\\.|\\.\\./.test(pattern)', '/^\\./.test(pattern)']]),
   ...inFile('functions/imageproc/options/values.ts', [['black + white < 100', 'black + white <= 100']]),
-  ...inFile('functions/engines/chromium/page-options.ts', [
-    ['read && !OWN_HEADERS.test(read.name) && ', 'read && !OWN_HEADERS.test(read.value) && '],
-  ]),
+  ...inFile(
+    'functions/engines/chromium/page-options.ts',
+    [['read && !OWN_HEADERS.test(read.name) && ', 'read && !OWN_HEADERS.test(read.value) && ']],
+    'test/functions/engines/chromium/page/visit.engine',
+  ),
 ];

@@ -66,7 +66,5 @@ export const routerAndReplies = [
     ],
     ['if (total > limits.resultBytes)', 'if (bytes > limits.resultBytes)'],
   ]),
-  ...inFile('infra/local/server/http/server.ts', [
-    ['peer === undefined || !/^(127\\.|::1$|::ffff:127\\.)/.test(peer)', 'peer === undefined'],
-  ]),
+  ...inFile('infra/local/server/http/server.ts', [['/^(127\\.|::1$)/.test(peer) ||', 'isIP(peer) > 0 ||']]),
 ];

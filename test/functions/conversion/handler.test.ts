@@ -82,6 +82,19 @@ describe('a handler', () => {
     expect(stored).toEqual(['copy.png']);
   });
 
+  it('replies after the files have been deleted, unless told otherwise', async () => {
+    let isDeleted = false;
+    const afterReply = async (work: () => void | Promise<void>) => {
+      await setTimeout(1);
+      await work();
+      isDeleted = true;
+    };
+
+    await createHandler(tiny, engine, { ...dependencies(), afterReply })(invocation(), never);
+
+    expect(isDeleted).toBe(true);
+  });
+
   it('passes the source, the typed options and an empty directory to the engine', async () => {
     await run(invocation({ copies: 2 }, { outputName: { kind: 'numbered', pattern: '%d.png' } }));
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Invocation } from '../../../functions/platform/invoke/invoke.ts';
 import { uploadKeyOf } from '../../../functions/platform/uploads.ts';
 import { createKeylessLimit } from '../../../functions/router/admission/keyless.ts';
@@ -54,6 +54,10 @@ beforeEach(() => {
     contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
     log: (event, facts) => lines.push({ event, ...facts }),
   };
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 /** A body without an end, which can only be left unread. */
@@ -124,6 +128,15 @@ describe('a body', () => {
 
     expect((await send({ query: QUERY, body: 'content' })).status).toBe(500);
     expect([...stored]).toEqual([]);
+  });
+
+  it('is not read any further after the reply', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+
+    await send({ query: QUERY, body: untouched(), headers: { 'x-api-key': 'WRONG' } });
+
+    // The timeouts of a body run until it is closed.
+    await vi.waitUntil(() => vi.getTimerCount() === 0);
   });
 
   it('is not received before the key, the limits and the parameters were checked', async () => {
@@ -355,6 +368,20 @@ describe('a method', () => {
 });
 
 describe('POST /api/uploads', () => {
+  it.each([
+    [false, 204],
+    [true, 400],
+  ])('stores the file of a form, unless its account is disabled: %j', async (disabled, expected) => {
+    const readForm = () => ({ objectKey: 'uploads/a', account: 'owner', maxBytes: 100 });
+    const uploads = { ...dependencies.uploads!, readForm };
+    dependencies = { ...dependencies, uploads, isDisabled: async () => disabled };
+    const body = part('name=policy', 'x') + part('name=file; filename=a.png', 'content') + END;
+
+    const { status } = await send({ path: '/api/uploads', headers: MULTIPART, body });
+
+    expect([status, stored.get('uploads/a')]).toEqual([expected, disabled ? undefined : 'content']);
+  });
+
   it('returns a form, whose upload belongs to the account of the key', async () => {
     const { status, body } = await send({ path: '/api/uploads', query: 'name=a b.png' });
 

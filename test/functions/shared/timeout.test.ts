@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -58,6 +58,14 @@ describe('withTimeout', () => {
 });
 
 describe('untilAborted', () => {
+  it('leaves no listener on the signal', async () => {
+    const { signal } = new AbortController();
+
+    await untilAborted(signal, Promise.resolve());
+
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
   it('stops waiting for work that ignores the signal', async () => {
     await expect(
       untilAborted(AbortSignal.timeout(10), setTimeout(60_000, 1, { ref: false })),

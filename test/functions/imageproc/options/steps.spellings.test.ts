@@ -69,6 +69,7 @@ describe("ImageMagick's spellings", () => {
     ['-define', 'jpeg'],
     ['-define', 'jpeg:extent=-1'],
     ['-contrast-stretch', '60%x60%'],
+    ['-contrast-stretch', '50%x50%'],
     ['-gamma', '0'],
     ['-dither', 'Hilbert'],
     ['+dither', 'Riemersma'],

@@ -10,6 +10,12 @@ describe('an API key', () => {
     for (const apiKey of apiKeys) expect(apiKey).toMatch(/^[0-9A-Z]{7}-[0-9A-Z]{7}-[0-9A-Z]{7}-[0-9A-Z]{7}$/);
   });
 
+  it('is random in every group', () => {
+    const groups = Array.from({ length: 20 }, createApiKey).flatMap((apiKey) => apiKey.split('-'));
+
+    expect(new Set(groups).size).toBe(80);
+  });
+
   it('is found in a text, and removed from it', () => {
     const [one, other] = [createApiKey(), createApiKey().toLowerCase()];
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Invoke } from '../../../../functions/platform/invoke/invoke.ts';
 import { type KeyRecord, rotateKey } from '../../../../functions/platform/keys/keys.ts';
+import { limitsOf } from '../../../../functions/router/admission/admit.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../../functions/router/dependencies.ts';
 import type { HttpRequest } from '../../../../functions/router/http.ts';
@@ -92,6 +93,15 @@ describe('the limits of a key', () => {
     expect(body).toMatch(
       /^\[ERROR\] This account may make 3 conversions per month\. The next month starts on \d{4}-\d\d-01\. \(QUOTA_EXCEEDED\)$/,
     );
+  });
+
+  it('take precedence over the default limits', () => {
+    const defaults = { perMinute: 10, perMonth: 1000 };
+
+    expect(limitsOf({ ...record, limits: { perMonth: 3 } }, defaults)).toEqual({
+      perMinute: 10,
+      perMonth: 3,
+    });
   });
 
   it('reject calls over the limit per minute', async () => {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openBody } from '../../../../functions/router/body/body.ts';
 import { isFile } from '../../../../functions/router/body/part.ts';
 import { parameterNames } from '../../../../functions/router/request.ts';
@@ -48,6 +48,10 @@ async function open({ method = 'POST', path = '/api/', headers = {}, body, chunk
 }
 
 const FORM = 'application/x-www-form-urlencoded';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('a body', () => {
   it.each([FORM, `${FORM}; charset=UTF-8`])('of type %s is parameters', async (type) => {
@@ -111,6 +115,17 @@ describe('a body', () => {
     expect(
       (await open({ headers: { 'content-type': FORM }, body: `app=x${'&a'.repeat(499)}` })).parameters,
     ).toHaveLength(500);
+  });
+
+  it('that is refused is not read any further', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    // There is no boundary.
+    const headers = { 'content-type': 'multipart/form-data' };
+
+    await expect(open({ headers, body: 'x' })).rejects.toMatchObject({ code: 'CORRUPT_SOURCE' });
+
+    // The timeouts of a body run until it is closed.
+    await vi.waitUntil(() => vi.getTimerCount() === 0);
   });
 
   it.each(['%PDF-1.7\n1 0 obj', '\x89PNG\r\n', '<p>a=b', 'a;b\n1;2', 'name=value\nother'])(

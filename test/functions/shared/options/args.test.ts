@@ -46,6 +46,12 @@ describe('a command line', () => {
     });
   });
 
+  it('may join the two words of an option', () => {
+    const given = pairs('--cookie a:b toc --replace c,d --cover https://example.org/', tools.html2pdf);
+
+    expect(given).toEqual(['--cookie=a:b', 'toc=', '--replace=c,d', '--cover=https://example.org/']);
+  });
+
   it('of pdftoppm is read like its options in a query', () => {
     expect(pairs('-f 2 -l 3 -r 72 -gray -cropbox', tools.pdftools)).toEqual([
       '-f=2',

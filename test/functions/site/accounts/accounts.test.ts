@@ -484,6 +484,18 @@ describe('the pages for operators', () => {
   });
 });
 
+it('refuses a form of another site, of members and of others', async () => {
+  const alice = await site.enter('alice@example.com');
+  const token = await site.members.invite('bob@example.com');
+  const headers = { Origin: 'https://other.example' };
+
+  const key = await visit('/account/keys', { form: { name: 'x' }, cookie: alice.cookie!, headers });
+  const signIn = await visit('/account/sign-in', { form: { token }, headers });
+
+  expect([key.status, signIn.status, signIn.cookie]).toEqual([403, 403, undefined]);
+  expect((await visit('/account/sign-in', { form: { token } })).cookie).toBeDefined();
+});
+
 it('closes the connection of a form that does not arrive', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { host, port } = new URL(site.base());
