@@ -15,6 +15,8 @@ export async function connectTo(output: Writable, input: Readable): Promise<Conn
   const connection = new Connection('', transport, 0, NO_TIMEOUT, false, undefined, () => undefined);
   // The browser responds once it runs.
   await connection.send('Browser.getVersion');
+  // Reports the pages whose process ends; see `openSession`.
+  await connection.send('Target.setDiscoverTargets', { discover: true, filter: [{ type: 'page' }] });
   return connection;
 }
 

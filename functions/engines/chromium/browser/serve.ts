@@ -134,10 +134,7 @@ export async function servePages<Options extends PageOptions>(
     while (ahead.length < pages) ahead.push(open());
   }
 
-  /**
-   * Opens a page, then closes finished ones. This process exits if a page crashes, even an unused one. Chromium does
-   * not report that a renderer ended while its page was being opened.
-   */
+  /** Opens a page, then closes finished ones. This process exits if a page crashes, even an unused one. */
   async function open(): Promise<Session> {
     const opening = openSession(connection).catch(() => process.exit(1));
     // A running request would count as crashed. The next one notices it, too.

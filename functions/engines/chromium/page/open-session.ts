@@ -28,7 +28,10 @@ async function exitIfIdle(
   process.exit(1);
 }
 
-/** Opens a page with its own cookies, storage, cache and network, none of which it shares with other pages. */
+/**
+ * Opens a page with its own cookies, storage, cache and network, none of which it shares with other pages. Rejects if
+ * the page's process ends before it is open.
+ */
 export async function openSession(browser: Connection): Promise<Session> {
   const relay = await startRelay();
   const { browserContextId } = await browser.send('Target.createBrowserContext', {
@@ -36,26 +39,31 @@ export async function openSession(browser: Connection): Promise<Session> {
     // As in the flags: without it, loopback and link-local addresses bypass the proxy.
     proxyBypassList: '<-loopback>',
   });
+  const crashed = Promise.withResolvers<never>();
+  crashed.promise.catch(() => {});
+  // The page's own session does not report a process that ends before the session exists.
+  const onCrash = async ({ targetId }: { readonly targetId: string }) => {
+    if (targetId === (await created).targetId) crashed.reject(new Error('The page crashed.'));
+  };
+  browser.on('Target.targetCrashed', onCrash);
+  const created = browser.send('Target.createTarget', {
+    url: 'about:blank',
+    browserContextId,
+    enableBeginFrameControl: true,
+  });
   const [{ targetId }] = await Promise.all([
-    browser.send('Target.createTarget', {
-      url: 'about:blank',
-      browserContextId,
-      enableBeginFrameControl: true,
-    }),
+    created,
     browser.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
   ]);
   const { targetInfo } = await browser.send('Target.getTargetInfo', { targetId });
   const protocol = await browser.createSession(targetInfo);
-  const crashed = Promise.withResolvers<never>();
-  crashed.promise.catch(() => {});
-  protocol.on('Inspector.targetCrashed', () => crashed.reject(new Error('The page crashed.')));
   // The page was closed.
   protocol.on('Inspector.detached', () => crashed.reject(new Error('The page was closed.')));
   // An unanswered dialog would block the page.
   protocol.on('Page.javascriptDialogOpening', () => {
     protocol.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {});
   });
-  const [{ frameTree }] = await Promise.all([
+  const prepared = Promise.all([
     protocol.send('Page.getFrameTree'),
     protocol.send('Animation.enable'),
     protocol.send('Target.setAutoAttach', AUTO_ATTACH),
@@ -67,6 +75,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     // By default, pages are printed as they look on a screen.
     protocol.send('Emulation.setEmulatedMedia', { media: 'screen' }),
   ]);
+  const [{ frameTree }] = await Promise.race([prepared, crashed.promise]);
   const frameId = frameTree.frame.id;
   const processInfo = async () => (await browser.send('SystemInfo.getProcessInfo')).processInfo;
   const processes = async () => (await processInfo()).map(({ id }) => id);
@@ -88,6 +97,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     world: undefined,
     crashed: crashed.promise,
     close: async () => {
+      browser.off('Target.targetCrashed', onCrash);
       relay.close();
       await browser.send('Target.disposeBrowserContext', { browserContextId });
       relay.release();
