@@ -7,7 +7,12 @@ import { RESULTS } from './run/results.ts';
 /** A test's suite is part of its file's name. Each needs more than the one before; see CONTRIBUTING.md. */
 const SUITES = {
   unit: { include: ['test/**/*.test.ts'], exclude: ['test/**/*.{engine,service,aws,lab}.test.ts'] },
-  engines: { include: ['test/**/*.engine.test.ts'] },
+  // Its files share processes of vitest and engines, which are slow to start.
+  engines: {
+    include: ['test/**/*.engine.test.ts'],
+    isolate: false,
+    environment: './test/functions/worker-environment.ts',
+  },
   service: { include: ['test/**/*.service.test.ts'] },
   aws: { include: ['test/**/*.aws.test.ts'] },
   // Searches, repeats, compares or measures. Runs in `npm run lab` only.

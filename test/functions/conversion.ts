@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import { createEgressGuard } from '../../functions/shared/egress/guard.ts';
+import { createEgressGuard, type EgressGuard } from '../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Format } from '../../functions/shared/formats.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
@@ -10,8 +10,7 @@ import { readOptions } from '../../functions/shared/options/read-options.ts';
 import {
   CONVERSION_LIMITS,
   type ConversionLimits,
-  type Engine,
-  type EngineDependencies,
+  type CreateEngine,
   type OptionsOf,
   type Output,
   type SourceFile,
@@ -20,6 +19,7 @@ import {
 } from '../../functions/shared/tool.ts';
 import { CODE } from '../../infra/local/server/code.ts';
 import { engineNetwork } from '../helpers/engine-network.ts';
+import { sharedGuard, shareEngine } from './shared-engines.ts';
 
 export interface ConversionInput {
   readonly format: Format;
@@ -42,36 +42,47 @@ export interface ConvertedFiles {
 
 type FileTool = Tool & { readonly source: 'file' };
 
-/** Runs conversions with one engine, which is closed after the test file. */
-export function useEngine<T extends FileTool>(
-  tool: T,
-  create: (dependencies: EngineDependencies) => Engine<T>,
-  egress = createEgressGuard(),
-) {
-  const home = mkdtemp(join(tmpdir(), 'docmill-test-'));
-  const started = home.then((temporary) =>
-    create({
-      layers: resolve('dist/layers'),
-      code: CODE,
-      temporary,
-      size: 2,
-      // No spare engine for another account.
-      singleAccount: true,
-      ...engineNetwork(egress),
-    }),
-  );
-  afterAll(async () => {
-    await (await started).close();
-    await rm(await home, { recursive: true, force: true });
-  });
+/** Runs conversions with the engine that `create` creates. All test files of a vitest worker share it. */
+export function useEngine<T extends FileTool>(tool: T, create: CreateEngine<T>) {
+  return conversionsOf(tool, () => shareEngine(create, () => startEngine(create, sharedGuard)));
+}
 
+/** Runs conversions with an engine that is closed after the test file. */
+export function useOwnEngine<T extends FileTool>(tool: T, create: CreateEngine<T>) {
+  const started = startEngine(create, createEgressGuard());
+  afterAll(async () => (await started).close());
+  return conversionsOf(tool, () => started);
+}
+
+async function startEngine<T extends FileTool>(create: CreateEngine<T>, guard: EgressGuard) {
+  const home = await mkdtemp(join(tmpdir(), 'docmill-test-'));
+  const engine = create({
+    layers: resolve('dist/layers'),
+    code: CODE,
+    temporary: home,
+    size: 2,
+    // No spare engine for another account.
+    singleAccount: true,
+    ...engineNetwork(guard),
+  });
+  const close = async () => {
+    await engine.close();
+    await rm(home, { recursive: true, force: true });
+  };
+  return { convert: engine.convert, home, close };
+}
+
+type StartedEngine<T extends FileTool> = Awaited<ReturnType<typeof startEngine<T>>>;
+
+function conversionsOf<T extends FileTool>(tool: T, start: () => Promise<StartedEngine<T>>) {
   async function open(source: Buffer, input: ConversionInput) {
-    const directory = await mkdtemp(join(await home, 'conversion-'));
+    const engine = await start();
+    const directory = await mkdtemp(join(engine.home, 'conversion-'));
     const path = join(directory, 'source');
     await writeFile(path, source);
     const time = input.time ?? 120_000;
     const file: SourceFile = { path, name: input.name ?? '', contentType: '', bytes: source.length };
-    const converted = await (await started).convert({
+    const converted = await engine.convert({
       source: file as SourceFile & Sources[T['source']],
       options: parseOptions(tool, input.options ?? '', input.format),
       format: input.format,

@@ -1,5 +1,5 @@
 import { PDFiumLibrary } from '@hyzyla/pdfium';
-import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { getDocument, PermissionFlag } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import sharp from 'sharp';
 
 export interface PdfFacts {
@@ -39,17 +39,32 @@ export async function readPdf(bytes: Uint8Array): Promise<PdfFacts> {
   }
 }
 
+/** Returns what the PDF allows a reader to do, or everything if it is not encrypted. */
+export async function permissionsOf(bytes: Uint8Array, password = ''): Promise<readonly number[]> {
+  const document = await getDocument({ data: new Uint8Array(bytes), verbosity: 0, password }).promise;
+  const permissions = await document.getPermissions();
+  await document.loadingTask.destroy();
+  return permissions ?? Object.values(PermissionFlag);
+}
+
+let library: Promise<PDFiumLibrary> | undefined;
+
+/** Loads PDFium once, because that takes as long as drawing some pages. */
+export function loadPdfium(): Promise<PDFiumLibrary> {
+  library ??= PDFiumLibrary.init();
+  return library;
+}
+
 /** Draws a page, counted from 1, with PDFium on white, as a PNG. */
 export async function drawPage(bytes: Uint8Array, page: number, scale = 1): Promise<Buffer> {
-  const library = await PDFiumLibrary.init();
+  const document = await (await loadPdfium()).loadDocument(Buffer.from(bytes));
   try {
-    const document = await library.loadDocument(Buffer.from(bytes));
     const { data, width, height } = await document.getPage(page - 1).render({ scale, render: 'bitmap' });
     return await sharp(data, { raw: { width, height, channels: 4 } })
       .flatten({ background: '#fff' })
       .png()
       .toBuffer();
   } finally {
-    library.destroy();
+    document.destroy();
   }
 }

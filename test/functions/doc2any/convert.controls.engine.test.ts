@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 
-const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
+const { convertOne } = useEngine(doc2any, createEngine);
 
 const OASIS = 'urn:oasis:names:tc:opendocument:xmlns';
 const NAMESPACES = [

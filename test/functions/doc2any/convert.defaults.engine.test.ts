@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { readPdf } from '../../helpers/pdf.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx, makeXlsx } from '../engines/office/detect/archives.ts';
 import { makeXls } from '../engines/office/detect/xls.ts';
 
-const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
+const { convertOne } = useEngine(doc2any, createEngine);
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
 
@@ -71,18 +70,15 @@ describe('a spreadsheet', () => {
   });
 
   // The import of encrypted documents runs in another mode of LibreOffice.
-  it.each(['RC4', 'CryptoAPI'] as const)(
-    'shows them in the same way if it is encrypted with %s',
-    async (cipher) => {
-      const source = makeXls(MOMENT, [14, 15, 16, 17, 18, 20], { cipher, password: 'geheim' });
+  it('shows them in the same way if it is encrypted', async () => {
+    const source = makeXls(MOMENT, [14, 15, 16, 17, 18, 20], 'geheim');
 
-      const { pages } = await readPdf(
-        await convertOne(source, { format: 'pdf', options: '--password=geheim' }),
-      );
+    const { pages } = await readPdf(
+      await convertOne(source, { format: 'pdf', options: '--password=geheim' }),
+    );
 
-      expect(pages[0]!.text).toContain('3/5/2022 5-Mar-22 5-Mar Mar-22 6:00 AM 6:00');
-    },
-  );
+    expect(pages[0]!.text).toContain('3/5/2022 5-Mar-22 5-Mar Mar-22 6:00 AM 6:00');
+  });
 });
 
 describe('a document that prints its own path', () => {
@@ -94,8 +90,6 @@ describe('a document that prints its own path', () => {
 
   it.each([
     ['a field', 'docx', 'pdf', field],
-    ['a field', 'docx', 'txt', field],
-    ['a formula', 'xlsx', 'pdf', cell],
     ['a formula', 'xlsx', 'csv', cell],
     ['a footer', 'xlsx', 'pdf', footer],
   ] as const)(

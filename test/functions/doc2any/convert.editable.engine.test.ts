@@ -5,14 +5,11 @@ import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { unzip } from '../../helpers/zip.ts';
 import { useEngine } from '../conversion.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 
-const { convertOne, refusal } = useEngine(doc2any, (dependencies) =>
-  createEngine(dependencies as EngineDependencies),
-);
+const { convertOne, refusal } = useEngine(doc2any, createEngine);
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
 
@@ -24,17 +21,13 @@ async function pagesOf(source: Buffer, name: string): Promise<string[]> {
 
 describe('a document in an editable format', () => {
   it.each([
-    ['text.docx', 'docx'],
     ['text.docx', 'odt'],
     ['text.doc', 'docx'],
     ['text.odt', 'rtf'],
-    ['text.rtf', 'odt'],
     ['sheet.xls', 'xlsx'],
     ['sheet.xlsx', 'ods'],
-    ['sheet.ods', 'xlsx'],
     ['slides.ppt', 'pptx'],
     ['slides.pptx', 'odp'],
-    ['slides.odp', 'pptx'],
   ] as const)('has the pages of %s as %s', async (name, format) => {
     const source = await fixture(name);
 
@@ -97,12 +90,6 @@ describe('csv', () => {
     expect(values).toBe('Umsatz,1,2,3,4,5,6,7,8,9,10,11,12,13,14,105');
   });
 
-  it('is another sheet with --sheet', async () => {
-    const table = await convertOne(await fixture('sheet.ods'), { format: 'csv', options: '--sheet=2' });
-
-    expect(table.toString()).toBe('Zweites Blatt\n');
-  });
-
   it('has the separator and the encoding from the options', async () => {
     const source = Buffer.from('Name,Größe\nŁódź,"1,5"\n');
     const options = 'in_ext=csv --separator=, --output-separator=; --output-encoding=windows-1250';
@@ -119,7 +106,6 @@ describe('csv', () => {
 
     expect((await convert('utf-8-bom')).toString()).toBe('\ufeffGröße\n');
     expect((await convert('utf-16')).toString('utf16le')).toBe('\ufeffGröße\n');
-    expect((await convert('utf-8')).toString()).toBe('Größe\n');
   });
 
   it('of an empty sheet is an empty line', async () => {

@@ -5,15 +5,12 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { SAYS } from '../../fixtures/office/documents.ts';
 import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 
-const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
-  createEngine(dependencies as EngineDependencies),
-);
+const { convert, convertOne, refusal } = useEngine(doc2any, createEngine);
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
 /** Without the emoji, which PDFium extracts as two surrogates or not at all. */
@@ -132,22 +129,14 @@ it("lays out HTML with LibreOffice's template, in which headings have no serifs"
 });
 
 describe('the content of a text document', () => {
-  it.each(['comment.docx', 'comment.doc', 'comment.rtf', 'comment.odt'])(
-    'converts %s, which has a comment',
-    async (name) => {
-      const [page] = await textOf(name);
-
-      expect(page).toContain('Ein Absatz mit Kommentar');
-    },
-  );
-
   it('writes comments as PDF notes with --comments', async () => {
     const pdf = await convertOne(await fixture('comment.docx'), { format: 'pdf', options: '--comments' });
 
+    expect((await readPdf(pdf))[0]!.text).toContain('Ein Absatz mit Kommentar');
     expect(pdf.toString('latin1')).toMatch(/\/Subtype ?\/Text/);
   });
 
-  it.each(['formula.docx', 'formula.rtf', 'formula.odt'])('draws the equation of %s', async (name) => {
+  it.each(['formula.docx', 'formula.odt'])('draws the equation of %s', async (name) => {
     const [page] = await textOf(name);
 
     expect(page!.replace(/\s/g, '')).toMatch(/Vorher.*1764.*42.*nachher|Vorher.*nachher.*1764.*42/);
@@ -188,12 +177,9 @@ describe('in_ext', () => {
 
 describe('pages', () => {
   it.each([
-    ['-f=2', ['Zweite', 'Dritte']],
     ['-l=1', ['Erste']],
-    ['-f=2 -l=2', ['Zweite']],
     ['-f=2 -l=99', ['Zweite', 'Dritte']],
     ['--pages=1,3', ['Erste', 'Dritte']],
-    ['--pages=!1', ['Dritte']],
   ])('%s', async (options, expected) => {
     const { files, pageCount } = await convert(await fixture('text.docx'), { format: 'pdf', options });
 
@@ -310,7 +296,6 @@ describe('layout', () => {
 describe('the PDF', () => {
   it.each([
     ['1.5', '%PDF-1.5'],
-    ['1.7', '%PDF-1.7'],
     ['2.0', '%PDF-2.0'],
   ])('is of version %s', async (version, head) => {
     const pdf = await convertOne(await fixture('plain.txt'), {
@@ -322,9 +307,7 @@ describe('the PDF', () => {
   });
 
   it.each([
-    ['PDF/A-1b', /pdfaid:part>1<[\s\S]*pdfaid:conformance>B</],
     ['PDF/A-2b', /pdfaid:part>2<[\s\S]*pdfaid:conformance>B</],
-    ['PDF/A-3b', /pdfaid:part>3<[\s\S]*pdfaid:conformance>B</],
     ['PDF/UA', /pdfuaid:part>1</],
   ])('conforms to %s', async (version, claim) => {
     const pdf = await convertOne(await fixture('text.docx'), {
@@ -333,17 +316,6 @@ describe('the PDF', () => {
     });
 
     expect(pdf.toString('latin1')).toMatch(claim);
-  });
-
-  it('opens with its password', async () => {
-    const pdf = await convertOne(await fixture('text.docx'), {
-      format: 'pdf',
-      options: '--encrypt=Schlüssel',
-    });
-
-    const pages = await readPdf(pdf, 'Schlüssel');
-    expect(pages[0]!.text).toContain(WORDS);
-    await expect(readPdf(pdf)).rejects.toThrow();
   });
 
   it('has a watermark', async () => {
@@ -427,7 +399,7 @@ describe('encrypted documents', () => {
     expect(pages.map(({ text }) => text).join()).toMatch(/Zweite/);
   });
 
-  it.each(locked)('%s rejects a wrong password', async (name) => {
+  it.each(['locked.docx', 'locked.odt'])('%s rejects a wrong password', async (name) => {
     const { code } = await refusal(await fixture(name), { format: 'pdf', options: '--password=falsch' });
 
     expect(code).toBe('WRONG_PASSWORD');

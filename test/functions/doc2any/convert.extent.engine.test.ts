@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { useEngine } from '../conversion.ts';
 import { makeArchive } from '../engines/office/detect/archives.ts';
 
-const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
-  createEngine(dependencies as EngineDependencies),
-);
+const { convert, convertOne, refusal } = useEngine(doc2any, createEngine);
 
 /**
  * A sheet with a number in its first cell and in the one that lies so many columns and rows after it, and with print ranges
@@ -71,7 +68,6 @@ function workbook(printArea: string): Buffer {
 
 it.each([
   ['a million rows', 0, 1_000_000],
-  ['sixteen thousand columns', 16_000, 1],
   ['seven hundred columns and a hundred thousand rows', 700, 100_000],
 ])('prints the two pages of a sheet whose cells lie %s apart', async (_, columns, rows) => {
   const { pageCount } = await convert(sheet(columns, rows), { format: 'pdf' });
@@ -82,7 +78,6 @@ it.each([
 it.each([
   ['pdf', ''],
   ['pdf', '--fit=sheet'],
-  ['pdf', '--fit=width'],
   ['csv', ''],
 ] as const)('rejects a sheet that would take minutes or gigabytes: %s %s', async (format, options) => {
   const error = await refusal(sheet(16_383, 1_048_575), { format, options });
@@ -94,10 +89,10 @@ it.each([
 });
 
 describe('a sheet that extends to the last cell', () => {
-  it.each(['', '--fit=width'])('is printed as far as its print ranges say: %s', async (options) => {
+  it('is printed as far as its print ranges say', async () => {
     const ranges = 'Far.A1:Far.B2 Far.XFC1048575:Far.XFD1048576';
 
-    const { pageCount } = await convert(sheet(16_383, 1_048_575, ranges), { format: 'pdf', options });
+    const { pageCount } = await convert(sheet(16_383, 1_048_575, ranges), { format: 'pdf' });
 
     expect(pageCount).toBe(2);
   });
@@ -107,20 +102,10 @@ describe('a sheet that extends to the last cell', () => {
 
     expect(pageCount).toBe(1);
   });
-
-  it('is rejected if its print range does, too', async () => {
-    const error = await refusal(sheet(16_383, 1_048_575, 'Far.A1:Far.XFD1048576'), { format: 'pdf' });
-
-    expect(error.code).toBe('RESULT_TOO_LARGE');
-  });
 });
 
 it('converts such a sheet to a format that can be edited', async () => {
-  const [book, table] = await Promise.all([
-    convertOne(sheet(16_383, 100_000), { format: 'xlsx' }),
-    convertOne(sheet(16_383, 200), { format: 'csv' }),
-  ]);
+  const book = await convertOne(sheet(16_383, 100_000), { format: 'xlsx' });
 
   expect(book.length).toBeLessThan(1_000_000);
-  expect(table.toString().split('\n')).toHaveLength(202);
 });

@@ -3,12 +3,11 @@ import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { readLayout } from '../../likeness/word/layout.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from '../engines/office/detect/archives.ts';
 
-const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
+const { convertOne } = useEngine(doc2any, createEngine);
 
 const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const PACKAGED = 'http://schemas.openxmlformats.org/package/2006/relationships';

@@ -8,15 +8,14 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { Editable } from '../../../functions/engines/office/outputs.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { unzip } from '../../helpers/zip.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
+import { EXTENT } from '../extent.ts';
 import { drawing, LEAKS, type Leak } from './leaks.ts';
 
-const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
+const { convertOne } = useEngine(doc2any, createEngine);
 
 const IMAGE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/image';
 /** Text and color that occur in no document of this test. */
@@ -49,12 +48,12 @@ afterAll(async () => {
 });
 
 /** Where a document could load from: a server, and files of the kind that LibreOffice would show. */
-function addresses({ loads }: Leak) {
+function addressesOf({ loads }: Leak) {
   const { port } = server.address() as AddressInfo;
   const types = loads === 'picture' ? (['png'] as const) : (['txt', 'csv', 'rtf', 'docx'] as const);
-  const url = (type: string) => `http://127.0.0.1:${port}/canary.${type}`;
-  const file = (type: string) => pathToFileURL(join(outside, `canary.${type}`)).href;
-  return { urls: ['png', 'docx'].map(url), url: url(types[0]), files: types.map(file), file: file(types[0]) };
+  const url = `http://127.0.0.1:${port}/canary.${types[0]}`;
+  const files = types.map((type) => pathToFileURL(join(outside, `canary.${type}`)).href);
+  return { url, files: EXTENT.isWhole ? files : files.slice(0, 1) };
 }
 
 describe('a document with external references', () => {
@@ -62,34 +61,37 @@ describe('a document with external references', () => {
     '%s: reaches no server and no file',
     async (_, leak) => {
       const before = connections;
-      const texts: string[] = [];
-      let green = 0;
+      const { url, files } = addressesOf(leak);
 
-      const { urls, files } = addresses(leak);
-      for (const address of [...urls, ...files]) {
-        const pages = await readPdf(await convertOne(leak.make(address), { format: 'pdf' }));
-        texts.push(...pages.map(({ text }) => text));
-        green += pages.reduce((sum, { pixels }) => sum + countGreen(pixels), 0);
+      for (const address of [url, ...files]) {
+        for (const { text, pixels } of await readPdf(
+          await convertOne(leak.make(address), { format: 'pdf' }),
+        )) {
+          expect(text).not.toContain(CANARY);
+          expect(countGreen(pixels)).toBe(0);
+        }
       }
 
       expect(connections).toBe(before);
-      expect(texts.join()).not.toContain(CANARY);
-      expect(green).toBe(0);
     },
   );
 
-  it.each(LEAKS.map((leak) => [leak.name, leak] as const))(
+  // For each of these, LibreOffice starts anew.
+  const edited = LEAKS.filter(({ name }) => EXTENT.isWhole || name === 'linked picture in odt');
+  it.each(edited.map((leak) => [leak.name, leak] as const))(
     '%s: brings nothing into a format that can be edited',
     async (_, leak) => {
       const before = connections;
       const picture = await readFile(join(outside, 'canary.png'));
-
-      const { url, file } = addresses(leak);
-      const isSheet = ['xlsx', 'ods'].includes(leak.extension);
-
+      const { url, files } = addressesOf(leak);
       // Every format loads the document in the same way, and HTML also contains the pictures that OpenDocument links to.
-      await editedParts(leak.make(url), isSheet ? ['xlsx'] : ['html']);
-      for (const part of await editedParts(leak.make(file), isSheet ? ['xlsx'] : ['odt', 'html'])) {
+      const format = ['xlsx', 'ods'].includes(leak.extension) ? 'xlsx' : 'html';
+
+      await convertOne(leak.make(url), { format });
+      const file = await convertOne(leak.make(files[0]!), { format });
+
+      const parts = format === 'html' ? [file] : (await unzip(file)).map(({ content }) => content);
+      for (const part of parts) {
         expect(part.includes(CANARY)).toBe(false);
         expect(part.equals(picture)).toBe(false);
         expect(part.includes(picture.toString('base64').slice(0, 60))).toBe(false);
@@ -111,16 +113,6 @@ describe('a document with external references', () => {
     expect(countGreen(page!.pixels)).toBeGreaterThan(100);
   });
 });
-
-/** The parts of what a document becomes. */
-async function editedParts(source: Buffer, formats: readonly Editable[]): Promise<Buffer[]> {
-  const parts: Buffer[] = [];
-  for (const format of formats) {
-    const file = await convertOne(source, { format });
-    parts.push(...(format === 'html' ? [file] : (await unzip(file)).map(({ content }) => content)));
-  }
-  return parts;
-}
 
 /** Regardless of the order of the channels. */
 function countGreen(pixels: Uint8Array): number {

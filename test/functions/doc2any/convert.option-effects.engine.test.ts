@@ -1,25 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import sharp from 'sharp';
 import { it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
+import { noisyPhoto } from '../../fixtures/image.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx, makeXlsx } from '../engines/office/detect/archives.ts';
 import { casesOf, effectCheck } from '../option-effects.ts';
 import { drawing } from './leaks.ts';
 import { SAMPLES } from './option-samples.ts';
 
-const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
+const { convertOne } = useEngine(doc2any, createEngine);
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
 const IMAGE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/image';
-const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
 // Made once, because the noise is random.
-const photo = await sharp({ create: { width: 900, height: 900, channels: 3, background: '#888', noise } })
-  .jpeg({ quality: 100 })
-  .toBuffer();
+const photo = await noisyPhoto(900, 900).jpeg({ quality: 100 }).toBuffer();
 const by = 'w:id="1" w:author="Ada" w:date="2026-01-02T03:04:05Z"';
 
 const SOURCES: Readonly<Record<string, () => Promise<Buffer> | Buffer>> = {
@@ -65,7 +61,10 @@ const checkEffects = effectCheck(doc2any, async (given, named, format) => {
   return convertOne(bytes, { format, name, options });
 });
 
-it.each(casesOf(doc2any, SAMPLES))(
+// LibreOffice starts anew for each conversion with one of these.
+const SLOW = ['changes', 'comments', 'password', 'outputSeparator', 'outputEncoding'];
+
+it.each(casesOf(doc2any, SAMPLES, SLOW))(
   '$name has an effect, or is ignored or rejected where it has none',
   checkEffects,
 );

@@ -6,14 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { drawPage } from '../../helpers/pdf.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 import { drawing } from './leaks.ts';
 
-const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
+const { convertOne } = useEngine(doc2any, createEngine);
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
 const pdfOf = async (name: string, options: string) =>
@@ -87,7 +86,6 @@ describe('tracked changes', () => {
   });
 
   it.each([
-    ['show', 'bleibtneuweg'],
     ['accept', 'bleibtneu'],
     ['reject', 'bleibtweg'],
   ])('--changes=%s', async (choice, text) => {
@@ -100,7 +98,7 @@ describe('tracked changes', () => {
 
   it('have the colors that they have in a fresh process', async () => {
     const pictures: Buffer[] = [];
-    for (const author of ['Ada', 'Bob', 'Cleo']) {
+    for (const author of ['Ada', 'Cleo']) {
       // A process that has loaded a text document would number the next author differently.
       if (author === 'Cleo') await convertOne(makeDocx({ body: '<w:p/>' }), { format: 'pdf' });
       const ins = `<w:ins w:id="1" w:author="${author}" w:date="2026-01-02T03:04:05Z">${run('neu')}</w:ins>`;
@@ -109,7 +107,6 @@ describe('tracked changes', () => {
     }
 
     expect(pictures[1]!.equals(pictures[0]!)).toBe(true);
-    expect(pictures[2]!.equals(pictures[0]!)).toBe(true);
   });
 });
 

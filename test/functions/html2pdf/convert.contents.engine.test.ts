@@ -1,36 +1,29 @@
-import { readFile } from 'node:fs/promises';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drawPage, readPdf } from '../../helpers/pdf.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { drawPage } from '../../helpers/pdf.ts';
 import { pixel } from '../../helpers/pixels.ts';
-import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
-
-let pages: Awaited<ReturnType<typeof servePages>>;
-let browsers: Awaited<ReturnType<typeof startBrowsers>>;
+import { servePages } from '../engines/chromium/page-server.ts';
+import { type Query, usePages } from '../engines/chromium/use-pages.ts';
 
 const chapter = (number: number) =>
   `<h1 style="break-before:page">Chapter ${number}</h1><p>text</p><h2 id="größe ${number}">Part ${number}.1</h2><p>more</p>`;
 
-beforeAll(async () => {
-  pages = await servePages({
+const other = await servePages({ '/': '<!doctype html><p>cover' });
+afterAll(() => other.close());
+const site = await usePages(
+  {
     '/book': `<!doctype html><meta charset=utf-8><base href="http://elsewhere.example/"><title>A (book)</title>
       <style>body { display: flex; flex-direction: column } * { color: red !important }</style>
       <p>Preface</p>${chapter(1)}${chapter(2)}<p style="break-before:page">goes on</p>${chapter(3)}`,
     '/dark': '<!doctype html><body style="background:#003;color:white"><h1>Night</h1>',
     '/cover': '<!doctype html><title>Cover</title><h1>The cover</h1>',
-  });
-  browsers = await startBrowsers('html2pdf', { exceptions: [`127.0.0.1:${pages.port}`] });
-});
+  },
+  [other],
+);
 
-afterAll(async () => {
-  await browsers.close();
-  await pages.close();
-});
-
-async function pdf(query: Record<string, string | string[]>) {
-  const { path, pageCount } = await browsers.convert(`${pages.origin}/book`, query);
-  const bytes = await readFile(path);
-  return { path, bytes, pageCount, texts: (await readPdf(bytes)).pages.map(({ text }) => text) };
+async function pdf(query: Query) {
+  const { pages, ...read } = await site.pdf('/book', query);
+  return { ...read, texts: pages.map(({ text }) => text) };
 }
 
 /** Returns for each link of the first page the page, from 1, that it leads to. */
@@ -59,8 +52,7 @@ describe('a table of contents', () => {
   });
 
   it('is on white pages, whatever the background', async () => {
-    const { path } = await browsers.convert(`${pages.origin}/dark`, { '--toc': '' });
-    const bytes = await readFile(path);
+    const { bytes } = await site.pdf('/dark', { '--toc': '' });
     const [contents, page] = await Promise.all([drawPage(bytes, 1), drawPage(bytes, 2)]);
 
     for (const y of [100, 500, 800]) expect(await pixel(contents, 100, y)).toEqual([255, 255, 255, 255]);
@@ -78,7 +70,7 @@ describe('a table of contents', () => {
 describe('a cover', () => {
   it('comes first, without header, footer and page number', async () => {
     const { texts, pageCount } = await pdf({
-      '--cover': `${pages.origin}/cover`,
+      '--cover': `${site.origin}/cover`,
       '--footer-center': '[page]/[topage]',
       '--toc': '',
     });
@@ -93,20 +85,15 @@ describe('a cover', () => {
     await expect(pdf({ '--cover': 'http://169.254.169.254/' })).rejects.toMatchObject({
       code: 'BLOCKED_ADDRESS',
     });
-    await expect(pdf({ '--cover': `${pages.origin}/nothing` })).rejects.toMatchObject({
+    await expect(pdf({ '--cover': `${site.origin}/nothing` })).rejects.toMatchObject({
       code: 'SOURCE_STATUS',
     });
     await expect(pdf({ '--cover': 'file:///etc/passwd' })).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
   it('gets no password, header or cookie of another origin', async () => {
-    const other = await servePages({ '/': '<!doctype html><p>cover' });
-    const wide = await startBrowsers('html2pdf', {
-      exceptions: [`127.0.0.1:${pages.port}`, `127.0.0.1:${other.port}`],
-    });
     const secrets = { '--username': 'u', '--cookie': 'a:b', '--custom-header': 'X-Secret:1' };
-    await wide.convert(`${pages.origin}/book`, { ...secrets, '--cover': other.origin });
-    await Promise.all([wide.close(), other.close()]);
+    await pdf({ ...secrets, '--cover': other.origin });
 
     const [{ headers }] = other.asked as [(typeof other.asked)[number]];
     expect(headers).not.toHaveProperty('x-secret');
@@ -157,13 +144,13 @@ describe('a header', () => {
   });
 
   it('does not run scripts, load anything or change the page if it is printed separately', async () => {
-    pages.asked.length = 0;
+    site.asked.length = 0;
     const { texts } = await pdf({
-      '--header-html': `<i class=section></i><script>document.body.textContent = "scripted"</script><img src="${pages.origin}/seen.png" onerror="document.body.textContent = 'ran'">`,
+      '--header-html': `<i class=section></i><script>document.body.textContent = "scripted"</script><img src="${site.origin}/seen.png" onerror="document.body.textContent = 'ran'">`,
     });
 
     expect(texts).toHaveLength(5);
     expect(texts.join()).not.toMatch(/scripted|ran/);
-    expect(pages.asked.map(({ url }) => url)).not.toContain('/seen.png');
+    expect(site.asked.map(({ url }) => url)).not.toContain('/seen.png');
   });
 });

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drawPage, readPdf } from '../../helpers/pdf.ts';
+import { describe, expect, it } from 'vitest';
+import { drawPage } from '../../helpers/pdf.ts';
 import { isBlank, pixel } from '../../helpers/pixels.ts';
-import { type ConvertOptions, servePages, startBrowsers } from '../engines/chromium/page-server.ts';
+import { usePages } from '../engines/chromium/use-pages.ts';
 import { toWoff2 } from './woff2.ts';
 
 const FACES = fileURLToPath(new URL('../../../dist/layers/fonts/faces/', import.meta.url));
@@ -18,89 +18,66 @@ const emoji = Array.from({ length: 25_000 }, (_, index) =>
   String.fromCodePoint(0x1f300 + (index % 800)),
 ).join(' ');
 
-let pages: Awaited<ReturnType<typeof servePages>>;
-let browsers: Awaited<ReturnType<typeof startBrowsers>>;
-
 const twelve = Array.from(
   { length: 12 },
   (_, index) => `<section style="break-after:page">This is page number ${index + 1}.</section>`,
 ).join('');
 
-beforeAll(async () => {
-  const font = toWoff2(await readFile(`${FACES}LiberationMono-Regular.ttf`));
-  pages = await servePages({
-    '/': '<!doctype html><title>A page</title><h1>Hello</h1>',
-    '/full': '<!doctype html><style>html{background:#000}body{margin:0}</style><p>x</p>',
-    '/box':
-      '<!doctype html><body style="margin:0"><div style="background:#0f0;width:96px;height:96px"></div>',
-    '/worker':
-      '<!doctype html><body style="margin:0"><canvas id=c width=96 height=96></canvas><script>const half=c.transferControlToOffscreen();new Worker(URL.createObjectURL(new Blob([`onmessage=({data})=>{const to=data.getContext("2d");to.fillStyle="#0f0";to.fillRect(0,0,96,96)}`]))).postMessage(half,[half])</script>',
-    '/webgl':
-      '<!doctype html><body style="margin:0"><canvas id=c width=96 height=96></canvas><script>const gl = c.getContext("webgl"); gl.clearColor(0, 1, 0, 1); gl.clear(gl.COLOR_BUFFER_BIT)</script>',
-    '/lazy':
-      '<!doctype html><script>document.title = "lazy"</script><p>above</p><div style="height:20000px"></div><img loading=lazy src="/dot.svg" width=96 height=96>',
-    '/after-print': `<!doctype html><meta charset=utf-8><script>addEventListener("afterprint", () => setTimeout(() => { last.textContent = "after" }, 1))</script><p style="break-after:page">first</p>${emoji}<p style="break-before:page" id=last>still</p>`,
-    '/dot.svg': (_request, response) =>
-      void response
-        .writeHead(200, { 'content-type': 'image/svg+xml' })
-        .end(
-          '<svg xmlns="http://www.w3.org/2000/svg" width="96" height="96"><rect width="96" height="96"/></svg>',
-        ),
-    '/twelve': `<!doctype html><title>Twelve</title><body>${twelve}`,
-    '/media':
-      '<!doctype html><style>@media print{.s{display:none}}@media screen{.p{display:none}}</style><p class=s>on screen</p><p class=p>on paper</p>',
-    '/dark':
-      '<!doctype html><style>@media(prefers-color-scheme:dark){p::after{content:"dark"}}</style><p>mode: </p>',
-    '/wide': `<!doctype html><style>td{border:1px solid}</style><table><tr>${Array.from({ length: 18 }, (_, index) => `<td>Column${index}</td>`).join('')}</table>`,
-    '/tall':
-      '<!doctype html><body style="margin:0"><div style="height:3000px">top</div><p style="margin:0">end</p>',
-    '/shell':
-      '<!doctype html><style>html{height:100%;overflow:hidden}body{height:100%;overflow:auto;margin:0}</style><div style="height:3000px"></div><p>end</p>',
-    '/columns': `<!doctype html><style>html{column-count:3}</style>${'<p style="height:40px;margin:0">line</p>'.repeat(90)}`,
-    '/script':
-      '<!doctype html><p id=p>still</p><script>p.textContent="scripted"</script><noscript>no script</noscript>',
-    '/scripts':
-      '<!doctype html><p id=p></p><script>const say = (text) => p.append(text + " "); say("now"); setTimeout(say, 150, "soon"); addEventListener("load", () => fetch("/late").then(() => setTimeout(say, 100, "fetched"))); setTimeout(say, 8000, "late")</script>',
-    '/late': (_request: unknown, response: ServerResponse) => void setTimeout(() => response.end('x'), 300),
-    '/waits':
-      '<!doctype html><p id=p>begun</p><script>setTimeout(() => { p.textContent = "done"; p.className = "done"; window.status = "ready"; window.flag = true }, 1200)</script>',
-    '/never':
-      '<!doctype html><p>here</p><script>setInterval(() => {}, 1); (function f() { requestAnimationFrame(f) })(); (function g() { setTimeout(g, 0) })(); fetch("/hang")</script>',
-    '/hang': () => {},
-    '/font':
-      '<!doctype html><style>@font-face{font-family:Web;src:url(/web.woff2)}span{font:40px Web;background:#0f0}body{margin:0}</style><span>iiiiiiiiii</span>',
-    '/web.woff2': (_request: unknown, response: ServerResponse) =>
-      void setTimeout(() => response.end(font), 200),
-    '/scripture':
-      '<!doctype html><meta charset=utf-8><p>漢字かな交じり文 한국어 русский ελληνικά عربي עברית ไทย हिन्दी</p><p style="font-size:60px;margin:0" id=emoji>😀🎉</p>',
-    '/moved': '<!doctype html><script>location = "/"</script>',
-    '/refresh': '<!doctype html><meta http-equiv=refresh content="0;url=/">',
-    '/policy': (_request: unknown, response: ServerResponse) => {
-      response.setHeader('content-security-policy', "default-src 'none'");
-      response.setHeader('content-type', 'text/html');
-      response.end('<!doctype html><p>text</p>');
-    },
-    '/added.css': (_request: unknown, response: ServerResponse) =>
-      void response.end('p::after { content: " added" }'),
-  });
-  browsers = await startBrowsers('html2pdf', { exceptions: [`127.0.0.1:${pages.port}`] });
+const font = toWoff2(await readFile(`${FACES}LiberationMono-Regular.ttf`));
+const { convert, origin, pdf } = await usePages({
+  '/': '<!doctype html><title>A page</title><h1>Hello</h1>',
+  '/full': '<!doctype html><style>html{background:#000}body{margin:0}</style><p>x</p>',
+  '/box': '<!doctype html><body style="margin:0"><div style="background:#0f0;width:96px;height:96px"></div>',
+  '/worker':
+    '<!doctype html><body style="margin:0"><canvas id=c width=96 height=96></canvas><script>const half=c.transferControlToOffscreen();new Worker(URL.createObjectURL(new Blob([`onmessage=({data})=>{const to=data.getContext("2d");to.fillStyle="#0f0";to.fillRect(0,0,96,96)}`]))).postMessage(half,[half])</script>',
+  '/webgl':
+    '<!doctype html><body style="margin:0"><canvas id=c width=96 height=96></canvas><script>const gl = c.getContext("webgl"); gl.clearColor(0, 1, 0, 1); gl.clear(gl.COLOR_BUFFER_BIT)</script>',
+  '/lazy':
+    '<!doctype html><script>document.title = "lazy"</script><p>above</p><div style="height:20000px"></div><img loading=lazy src="/dot.svg" width=96 height=96>',
+  '/after-print': `<!doctype html><meta charset=utf-8><script>addEventListener("afterprint", () => setTimeout(() => { last.textContent = "after" }, 1))</script><p style="break-after:page">first</p>${emoji}<p style="break-before:page" id=last>still</p>`,
+  '/dot.svg': (_request, response) =>
+    void response
+      .writeHead(200, { 'content-type': 'image/svg+xml' })
+      .end(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="96" height="96"><rect width="96" height="96"/></svg>',
+      ),
+  '/twelve': `<!doctype html><title>Twelve</title><body>${twelve}`,
+  '/media':
+    '<!doctype html><style>@media print{.s{display:none}}@media screen{.p{display:none}}</style><p class=s>on screen</p><p class=p>on paper</p>',
+  '/dark':
+    '<!doctype html><style>@media(prefers-color-scheme:dark){p::after{content:"dark"}}</style><p>mode: </p>',
+  '/wide': `<!doctype html><style>td{border:1px solid}</style><table><tr>${Array.from({ length: 18 }, (_, index) => `<td>Column${index}</td>`).join('')}</table>`,
+  '/tall':
+    '<!doctype html><body style="margin:0"><div style="height:3000px">top</div><p style="margin:0">end</p>',
+  '/shell':
+    '<!doctype html><style>html{height:100%;overflow:hidden}body{height:100%;overflow:auto;margin:0}</style><div style="height:3000px"></div><p>end</p>',
+  '/columns': `<!doctype html><style>html{column-count:3}</style>${'<p style="height:40px;margin:0">line</p>'.repeat(90)}`,
+  '/script':
+    '<!doctype html><p id=p>still</p><script>p.textContent="scripted"</script><noscript>no script</noscript>',
+  '/scripts':
+    '<!doctype html><p id=p></p><script>const say = (text) => p.append(text + " "); say("now"); setTimeout(say, 150, "soon"); addEventListener("load", () => fetch("/late").then(() => setTimeout(say, 100, "fetched"))); setTimeout(say, 8000, "late")</script>',
+  '/late': (_request: unknown, response: ServerResponse) => void setTimeout(() => response.end('x'), 300),
+  '/waits':
+    '<!doctype html><p id=p>begun</p><script>setTimeout(() => { p.textContent = "done"; p.className = "done"; window.status = "ready"; window.flag = true }, 1200)</script>',
+  '/never':
+    '<!doctype html><p>here</p><script>setInterval(() => {}, 1); (function f() { requestAnimationFrame(f) })(); (function g() { setTimeout(g, 0) })(); fetch("/hang")</script>',
+  '/hang': () => {},
+  '/font':
+    '<!doctype html><style>@font-face{font-family:Web;src:url(/web.woff2)}span{font:40px Web;background:#0f0}body{margin:0}</style><span>iiiiiiiiii</span>',
+  '/web.woff2': (_request: unknown, response: ServerResponse) =>
+    void setTimeout(() => response.end(font), 200),
+  '/scripture':
+    '<!doctype html><meta charset=utf-8><p>漢字かな交じり文 한국어 русский ελληνικά عربي עברית ไทย हिन्दी</p><p style="font-size:60px;margin:0" id=emoji>😀🎉</p>',
+  '/moved': '<!doctype html><script>location = "/"</script>',
+  '/refresh': '<!doctype html><meta http-equiv=refresh content="0;url=/">',
+  '/policy': (_request: unknown, response: ServerResponse) => {
+    response.setHeader('content-security-policy', "default-src 'none'");
+    response.setHeader('content-type', 'text/html');
+    response.end('<!doctype html><p>text</p>');
+  },
+  '/added.css': (_request: unknown, response: ServerResponse) =>
+    void response.end('p::after { content: " added" }'),
 });
-
-afterAll(async () => {
-  await browsers.close();
-  await pages.close();
-});
-
-async function pdf(
-  path: string,
-  query: Record<string, string | string[]> = {},
-  settings: ConvertOptions = {},
-) {
-  const { path: file, pageCount } = await browsers.convert(pages.origin + path, query, settings);
-  const bytes = await readFile(file);
-  const facts = await readPdf(bytes);
-  return { bytes, pageCount, ...facts, text: facts.pages.map(({ text }) => text).join('|') };
-}
 
 const millimeters = (points: number) => Math.round((points / 72) * 25.4);
 
@@ -216,7 +193,7 @@ describe('the pages', () => {
   });
 
   it('are limited in number', async () => {
-    const refused = browsers.convert(`${pages.origin}/twelve`, {}, { limits: { pages: 5 } });
+    const refused = convert('html2pdf', '/twelve', {}, { limits: { pages: 5 } });
 
     await expect(refused).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
   });
@@ -236,7 +213,7 @@ describe('the pages', () => {
     expect(all).toHaveLength(12);
     expect(all[6]!.text).toContain('Twelve <b>');
     expect(all[6]!.text).toContain(`7/12 & ${today}`);
-    expect(all[6]!.text).toContain(`see ${pages.origin}/twelve`);
+    expect(all[6]!.text).toContain(`see ${origin}/twelve`);
     // Each is in its margin, next to the content: 25 and 20 mm of 297.
     const drawn = sharp(await drawPage(bytes, 7, 297 / 842));
     const strip = async (top: number, height: number) =>
@@ -323,13 +300,11 @@ describe('the look', () => {
     expect((await pdf('/policy', { '--user-style-sheet': 'p::after{content:" given"}' })).text).toBe(
       'text given',
     );
-    expect((await pdf('/policy', { '--user-style-sheet': `${pages.origin}/added.css` })).text).toBe(
-      'text added',
-    );
+    expect((await pdf('/policy', { '--user-style-sheet': `${origin}/added.css` })).text).toBe('text added');
   });
 
   it('blames the option for a cover that cannot be loaded', async () => {
-    await expect(pdf('/policy', { '--cover': `${pages.origin}/missing` })).rejects.toMatchObject({
+    await expect(pdf('/policy', { '--cover': `${origin}/missing` })).rejects.toMatchObject({
       code: 'SOURCE_STATUS',
       parameter: '--cover',
       message: expect.stringMatching(/^The page for '--cover' could not be loaded\..* 404/),
@@ -337,7 +312,7 @@ describe('the look', () => {
   });
 
   it('blames the option for a style sheet that cannot be loaded', async () => {
-    const options = { '--user-style-sheet': `${pages.origin}/missing.css` };
+    const options = { '--user-style-sheet': `${origin}/missing.css` };
 
     await expect(pdf('/policy', options)).rejects.toMatchObject({
       code: 'SOURCE_STATUS',

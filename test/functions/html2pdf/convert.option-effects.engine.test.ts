@@ -4,7 +4,7 @@ import { usePageEffects } from '../engines/chromium/page-effects.ts';
 import { casesOf } from '../option-effects.ts';
 import { SAMPLES } from './option-samples.ts';
 
-const checkEffects = usePageEffects(html2pdf);
+const checkEffects = await usePageEffects(html2pdf);
 
 it.concurrent.each(casesOf(html2pdf, SAMPLES))(
   '$name has an effect, or is ignored or rejected where it has none',

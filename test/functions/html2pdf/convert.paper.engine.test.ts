@@ -1,82 +1,71 @@
-import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drawPage, readPdf } from '../../helpers/pdf.ts';
+import { describe, expect, it } from 'vitest';
+import { drawPage } from '../../helpers/pdf.ts';
 import { pixel } from '../../helpers/pixels.ts';
-import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
-
-let pages: Awaited<ReturnType<typeof servePages>>;
-let browsers: Awaited<ReturnType<typeof startBrowsers>>;
+import { type Query, usePages } from '../engines/chromium/use-pages.ts';
 
 const styled = (css: string, body: string) => `<!doctype html><style>body{margin:0}${css}</style>${body}`;
 /** A green square at the top left of the content. */
 const CORNER = '<div style="width:40px;height:40px;background:#0f0"></div>';
 const rows = Array.from({ length: 120 }, (_, index) => `<tr><td>row ${index}`).join('');
+/** Number of rows that makes a table huge. */
+const HUGE = 2100;
 const WINDOW =
   '<p id=p></p><script>onload = onresize = () => { p.textContent = [innerWidth, innerHeight].join("x") }</script>';
 
-beforeAll(async () => {
-  pages = await servePages({
-    '/table': `<!doctype html><table><thead><tr><th>heading<tfoot><tr><td>footing<tbody>${rows}</table>`,
-    '/table-whole': styled(
-      'thead{display:table-row-group}',
-      `<table><thead><tr><th>heading<tbody>${rows}</table>`,
-    ),
-    '/card': styled('@page{size:100mm 150mm;margin:0}', CORNER),
-    '/letter': styled('@page{size:letter landscape}', `${CORNER}${WINDOW}`),
-    '/imported': `<!doctype html><style>@import url(/page.css); @import url(/page.css?print) print</style>${WINDOW}`,
-    '/page.css': (request, response) => {
-      response.setHeader('content-type', 'text/css');
-      response.end(`@page{size:${request.url!.endsWith('print') ? 'A5' : '200mm 100mm'};margin:0}`);
-    },
-    '/portrait': styled('@page{size:A4 portrait;margin:3cm} @page :first{margin:4cm}', CORNER),
-    '/named': styled(
-      '@page wide{size:A4 landscape} section{page:wide}',
-      '<p>first</p><section>second</section>',
-    ),
-    '/window-tall': styled(
-      '@page:first{margin:30mm} .a{height:100vh} .b{min-height:calc(100vh - 20px)} .c{padding-top:50vh}',
-      '<div class=a>first</div><div class=b>second</div><div class=c>last</div>',
-    ),
-    '/window-tall-shadow': styled(
-      '',
-      '<div><template shadowrootmode=open>first<p style="height:100vh">second</p><p style="margin-top:50vh">last</template></div>',
-    ),
-    '/window-tall-generated': styled(
-      'div::before{content:"first";display:block;height:100vh} div::after{content:"last";display:block;margin-top:50vh}',
-      '<div>second</div>',
-    ),
-    '/unsupported': styled(
-      '@supports (display:nothing){@page{size:A5}} @supports (display:grid){@page{margin:40mm}}',
-      CORNER,
-    ),
-    '/media': styled('@media print{@page{size:A5}}', CORNER),
-    '/colors': styled(
-      '',
-      '<div style="width:96px;height:96px;background:#f00"></div><p style="color:#00f">blue text</p>',
-    ),
-    '/line': styled('', `<p style="font-size:16px">small</p><p>${'word'.repeat(75)}</p>`),
-    '/bootstrap': styled(
-      '.column{float:left;width:100%} @media (min-width:768px){.column{width:50%}}',
-      '<div class=column>left</div><div class=column>right</div>',
-    ),
-    '/window': `<!doctype html><body style="margin:0">${WINDOW}`,
-    '/letterhead': styled('@page{margin:0}', CORNER),
-  });
-  browsers = await startBrowsers('html2pdf', { exceptions: [`127.0.0.1:${pages.port}`] });
+const site = await usePages({
+  '/table': `<!doctype html><table><thead><tr><th>heading<tfoot><tr><td>footing<tbody>${rows}</table>`,
+  '/huge': `<!doctype html><table><thead><tr><th>heading<tbody>${Array.from({ length: HUGE }, (_, index) => `<tr><td>${index}`).join('')}</table>`,
+  '/table-whole': styled(
+    'thead{display:table-row-group}',
+    `<table><thead><tr><th>heading<tbody>${rows}</table>`,
+  ),
+  '/card': styled('@page{size:100mm 150mm;margin:0}', CORNER),
+  '/letter': styled('@page{size:letter landscape}', `${CORNER}${WINDOW}`),
+  '/imported': `<!doctype html><style>@import url(/page.css); @import url(/page.css?print) print</style>${WINDOW}`,
+  '/page.css': (request, response) => {
+    response.setHeader('content-type', 'text/css');
+    response.end(`@page{size:${request.url!.endsWith('print') ? 'A5' : '200mm 100mm'};margin:0}`);
+  },
+  '/portrait': styled('@page{size:A4 portrait;margin:3cm} @page :first{margin:4cm}', CORNER),
+  '/named': styled(
+    '@page wide{size:A4 landscape} section{page:wide}',
+    '<p>first</p><section>second</section>',
+  ),
+  '/window-tall': styled(
+    '@page:first{margin:30mm} .a{height:100vh} .b{min-height:calc(100vh - 20px)} .c{padding-top:50vh}',
+    '<div class=a>first</div><div class=b>second</div><div class=c>last</div>',
+  ),
+  '/window-tall-shadow': styled(
+    '',
+    '<div><template shadowrootmode=open>first<p style="height:100vh">second</p><p style="margin-top:50vh">last</template></div>',
+  ),
+  '/window-tall-generated': styled(
+    'div::before{content:"first";display:block;height:100vh} div::after{content:"last";display:block;margin-top:50vh}',
+    '<div>second</div>',
+  ),
+  '/unsupported': styled(
+    '@supports (display:nothing){@page{size:A5}} @supports (display:grid){@page{margin:40mm}}',
+    CORNER,
+  ),
+  '/media': styled('@media print{@page{size:A5}}', CORNER),
+  '/colors': styled(
+    '',
+    '<div style="width:96px;height:96px;background:#f00"></div><p style="color:#00f">blue text</p>',
+  ),
+  '/line': styled('', `<p style="font-size:16px">small</p><p>${'word'.repeat(75)}</p>`),
+  '/bootstrap': styled(
+    '.column{float:left;width:100%} @media (min-width:768px){.column{width:50%}}',
+    '<div class=column>left</div><div class=column>right</div>',
+  ),
+  '/window': `<!doctype html><body style="margin:0">${WINDOW}`,
+  '/letterhead': styled('@page{margin:0}', CORNER),
 });
 
-afterAll(async () => {
-  await browsers.close();
-  await pages.close();
-});
-
-async function pdf(path: string, query: Record<string, string> = {}) {
-  const { path: file } = await browsers.convert(pages.origin + path, query);
-  const bytes = await readFile(file);
-  const facts = await readPdf(bytes);
-  const sizes = facts.pages.map(({ width, height }) => [millimeters(width), millimeters(height)]);
-  return { bytes, sizes, ...facts, text: facts.pages.map(({ text }) => text).join('|') };
+async function pdf(path: string, query?: Query) {
+  const converted = await site.pdf(path, query);
+  const sizes = converted.pages.map(({ width, height }) => [millimeters(width), millimeters(height)]);
+  return { ...converted, sizes };
 }
 
 const millimeters = (points: number) => Math.round((points / 72) * 25.4);
@@ -101,6 +90,13 @@ describe('a table', () => {
 
     expect(all.length).toBeGreaterThan(1);
     for (const { text } of all) expect(text).toMatch(/^heading .* footing$/);
+  });
+
+  it('has its header on every page even if it is huge, and all rows in order', async () => {
+    const { pages: all } = await site.pdf('/huge');
+
+    const numbers = all.flatMap(({ text }) => /^heading (.*)$/.exec(text)?.[1]?.match(/\d+/g) ?? ['missing']);
+    expect(numbers).toEqual(Array.from({ length: HUGE }, (_, index) => String(index)));
   });
 
   it('has them once if the page says so', async () => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { useEngine } from '../conversion.ts';
+import { useOwnEngine } from '../conversion.ts';
 import { PICTURE } from './picture.ts';
 
 const asked: string[] = [];
@@ -21,7 +21,7 @@ async function download(url: string) {
   return { path: '/nowhere', name: '', contentType: '', bytes: 0 };
 }
 
-const { refusal } = useEngine(imageproc, (dependencies) => createEngine({ ...dependencies, download }));
+const { refusal } = useOwnEngine(imageproc, (dependencies) => createEngine({ ...dependencies, download }));
 
 it('images of operators are downloaded one at a time, by the download of the deployment', async () => {
   const images = Array.from({ length: 9 }, (_, index) => `-composite=http://images.example/${index + 1}`);

@@ -2,18 +2,15 @@ import sharp from 'sharp';
 import { it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
-import { animation, orientedJpeg } from '../../fixtures/image.ts';
+import { animation, noisyPhoto, orientedJpeg } from '../../fixtures/image.ts';
 import { useEngine } from '../conversion.ts';
 import { casesOf, effectCheck } from '../option-effects.ts';
 import { SAMPLES } from './option-samples.ts';
 
 const { convertOne } = useEngine(imageproc, createEngine);
 
-const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
 // Made once, because the noise is random.
-const photo = await sharp({ create: { width: 90, height: 60, channels: 3, background: '#888', noise } })
-  .jpeg()
-  .toBuffer();
+const photo = await noisyPhoto(90, 60).jpeg().toBuffer();
 const SOURCES: Readonly<Record<string, () => Promise<Buffer> | Buffer>> = {
   plain: () => photo,
   drawing: () =>

@@ -5,10 +5,10 @@ import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
-import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { disc, QUARTERS } from '../../fixtures/image.ts';
 import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
+import { allowPorts } from '../shared-engines.ts';
 import { expectClose, PICTURE, sizeOf } from './picture.ts';
 
 const stamp = await sharp({ create: { width: 20, height: 10, channels: 4, background: '#ffffff' } })
@@ -25,11 +25,12 @@ const server = createServer((request, response) => {
 });
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
-const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+const { port } = server.address() as AddressInfo;
 afterAll(() => server.close());
+allowPorts(port);
 
-const { convertOne, refusal } = useEngine(imageproc, createEngine, createEgressGuard({ exceptions: [host] }));
-const url = (name: string) => `http://${host}/${name}`;
+const { convertOne, refusal } = useEngine(imageproc, createEngine);
+const url = (name: string) => `http://127.0.0.1:${port}/${name}`;
 
 describe('-composite', () => {
   it('draws an image of a URL at its gravity and offset', async () => {

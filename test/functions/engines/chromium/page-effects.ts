@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import sharp from 'sharp';
-import { afterAll, beforeAll } from 'vitest';
 import type { html2image } from '../../../../functions/html2image/tool.ts';
 import type { html2pdf } from '../../../../functions/html2pdf/tool.ts';
-import { type Case, effectCheck, type Sample } from '../../option-effects.ts';
-import { servePages, startBrowsers } from './page-server.ts';
+import { noisyPhoto } from '../../../fixtures/image.ts';
+import { effectCheck, type Sample } from '../../option-effects.ts';
+import type { Route } from './page-server.ts';
+import { usePages } from './use-pages.ts';
 
 /** A value for each option of the page, which both tools have. */
 export const PAGE_SAMPLES = {
@@ -14,7 +14,7 @@ export const PAGE_SAMPLES = {
   styleSheet: { value: 'p{color:red}' },
   hide: { value: 'h1' },
   minimumFontSize: { value: '30' },
-  javascriptDelay: { value: '6000', source: '/late' },
+  javascriptDelay: { value: '4000', source: '/late' },
   windowStatus: { value: 'ready', source: '/late' },
   waitForSelector: { value: '.ready', source: '/late' },
   waitForExpression: { value: 'late.className', source: '/late' },
@@ -56,78 +56,58 @@ const PAGE = `<!doctype html><html lang="en"><title>Options</title><style>
   document.getElementById('script').textContent = text.join(' ');
 </script>`;
 
-/** A photo, which loses detail at a low quality. */
-const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+const photo = await noisyPhoto(200, 200).jpeg().toBuffer();
 
-/** Serves the sources of samples. */
-async function serveSources() {
-  const photo = await sharp({ create: { width: 200, height: 200, channels: 3, background: '#888', noise } })
-    .jpeg()
-    .toBuffer();
-  return servePages({
-    '/photo.jpg': (_, response) => response.setHeader('content-type', 'image/jpeg').end(photo),
-    '/picture': '<!doctype html><img src="/photo.jpg" alt="">',
-    '/picture.svg': (_, response) => response.setHeader('content-type', 'image/svg+xml').end(PIXEL),
-    '/locked': ({ headers }, response) => {
-      response.writeHead(headers.authorization ? 200 : 401, { 'www-authenticate': 'Basic' });
-      response.end(headers.authorization ? atob(headers.authorization.slice(6)) : 'locked');
-    },
-    '/throws': '<!doctype html><p>throws<script>throw new Error("broken")</script>',
-    '/uploaded': ({ headers }, response) =>
-      response.end(`<!doctype html><img src="http://${headers.host}/picture.svg" alt="">`),
-    '/gone': (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>gone'),
-    // Changes once, long after a page is converted by default.
-    '/late':
-      '<!doctype html><p id="late">begun</p><script>addEventListener("load", () => setTimeout(() => { late.className = late.textContent = window.status = "ready" }, 4000))</script>',
-    // Requests something that takes as long.
-    '/requests':
-      '<!doctype html><p id="text">begun</p><script>addEventListener("load", () => fetch("/slow").then((response) => response.text()).then((got) => { text.textContent = got }))</script>',
-    '/slow': (_, response) => {
-      // Without any data, the request would count as stalled.
-      response.write('slow');
-      const timer = setInterval(() => response.write('.'), 200);
-      setTimeout(() => {
-        clearInterval(timer);
-        response.end();
-      }, 8000);
-    },
-    '/cover': '<!doctype html><h1>Cover</h1>',
-    '/own.css': (_, response) => response.setHeader('content-type', 'text/css').end('p { color: red }'),
-    '/': ({ headers }, response) => {
-      const sent = ['x-own', 'cookie', 'user-agent', 'accept-language']
-        .map((name) => headers[name])
-        .join(' ');
-      response.setHeader('content-type', 'text/html; charset=utf-8');
-      response.end(PAGE.replace('REQUEST', sent.replace(/[<&]/g, '')));
-    },
-  });
-}
+/** The sources of samples. */
+const SOURCES: Readonly<Record<string, Route>> = {
+  '/photo.jpg': (_, response) => response.setHeader('content-type', 'image/jpeg').end(photo),
+  '/picture': '<!doctype html><img src="/photo.jpg" alt="">',
+  '/picture.svg': (_, response) => response.setHeader('content-type', 'image/svg+xml').end(PIXEL),
+  '/locked': ({ headers }, response) => {
+    response.writeHead(headers.authorization ? 200 : 401, { 'www-authenticate': 'Basic' });
+    response.end(headers.authorization ? atob(headers.authorization.slice(6)) : 'locked');
+  },
+  '/throws': '<!doctype html><p>throws<script>throw new Error("broken")</script>',
+  '/uploaded': ({ headers }, response) =>
+    response.end(`<!doctype html><img src="http://${headers.host}/picture.svg" alt="">`),
+  '/gone': (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>gone'),
+  // Changes once, long after a page is converted by default.
+  '/late':
+    '<!doctype html><p id="late">begun</p><script>addEventListener("load", () => setTimeout(() => { late.className = late.textContent = window.status = "ready" }, 3000))</script>',
+  // Requests something that takes as long.
+  '/requests':
+    '<!doctype html><p id="text">begun</p><script>addEventListener("load", () => fetch("/slow").then((response) => response.text()).then((got) => { text.textContent = got }))</script>',
+  '/slow': (_, response) => {
+    // Without any data, the request would count as stalled.
+    response.write('slow');
+    const timer = setInterval(() => response.write('.'), 200);
+    setTimeout(() => {
+      clearInterval(timer);
+      response.end();
+    }, 5000);
+  },
+  '/cover': '<!doctype html><h1>Cover</h1>',
+  '/own.css': (_, response) => response.setHeader('content-type', 'text/css').end('p { color: red }'),
+  '/': ({ headers }, response) => {
+    const sent = ['x-own', 'cookie', 'user-agent', 'accept-language'].map((name) => headers[name]).join(' ');
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end(PAGE.replace('REQUEST', sent.replace(/[<&]/g, '')));
+  },
+};
 
 /** Pages are waited for less long than `/late` and `/requests` take. */
-const limits = { settleTime: 1000 };
+const limits = { settleTime: 300 };
 
-/** Starts a browser and the sources of samples for a test file. Returns the check of an option, as `effectCheck` does. */
-export function usePageEffects(tool: typeof html2pdf | typeof html2image): (test: Case) => Promise<void> {
-  let pages: Awaited<ReturnType<typeof servePages>>;
-  let browsers: Awaited<ReturnType<typeof startBrowsers>>;
-
-  beforeAll(async () => {
-    pages = await serveSources();
-    browsers = await startBrowsers(tool.name, { exceptions: [`127.0.0.1:${pages.port}`] });
-  });
-  afterAll(async () => {
-    await browsers.close();
-    await pages.close();
-  });
-
+/** Serves the sources of samples for a test file. Returns the check of an option, as `effectCheck` does. */
+export async function usePageEffects(tool: typeof html2pdf | typeof html2image) {
+  const { convert, origin } = await usePages(SOURCES);
   return effectCheck(
     tool,
     async (given, source = '/', format) => {
       const query = Object.fromEntries(given.map(({ name, value }) => [name, value]));
-      const url = pages.origin + source;
-      const files = source === '/uploaded' ? [{ path: 'page.html', url }] : undefined;
-      return readFile((await browsers.convert(url, query, { format, files, limits })).path);
+      const files = source === '/uploaded' ? [{ path: 'page.html', url: origin + source }] : undefined;
+      return readFile((await convert(tool.name, source, query, { format, files, limits })).path);
     },
-    (value) => (value.startsWith('/') ? pages.origin + value : value),
+    (value) => (value.startsWith('/') ? origin + value : value),
   );
 }

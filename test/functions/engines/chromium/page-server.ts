@@ -1,13 +1,19 @@
+import { readlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readProcess } from '../../../../functions/engines/worker/linux/proc.ts';
 import { createEngine as createHtml2image } from '../../../../functions/html2image/convert.ts';
 import { html2image } from '../../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../../../functions/html2pdf/tool.ts';
-import { createEgressGuard, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
+import {
+  createEgressGuard,
+  type EgressGuard,
+  type EgressRules,
+} from '../../../../functions/shared/egress/guard.ts';
 import type { Format } from '../../../../functions/shared/formats.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 import {
@@ -17,6 +23,7 @@ import {
   type PageFile,
 } from '../../../../functions/shared/tool.ts';
 import { CODE } from '../../../../infra/local/server/code.ts';
+import { descendants } from '../../../helpers/descendants.ts';
 import { engineNetwork } from '../../../helpers/engine-network.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 
@@ -25,7 +32,7 @@ const LAYERS = fileURLToPath(new URL('../../../../dist/layers', import.meta.url)
 /** A response: HTML text, or a function that responds. */
 export type Route = string | ((request: IncomingMessage, response: ServerResponse) => void);
 
-export interface Asked {
+interface Asked {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
 }
@@ -53,8 +60,8 @@ export interface ConvertOptions {
   readonly files?: readonly PageFile[] | undefined;
 }
 
-/** Starts the engine of a tool with real browsers and the given egress rules. */
-export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: EgressRules) {
+/** Starts the engine of a tool with real browsers and the given egress rules or guard. */
+export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: EgressRules | EgressGuard) {
   const temporary = await mkdtemp(join(tmpdir(), 'browsers-'));
   const tool = toolName === 'html2pdf' ? html2pdf : html2image;
   const dependencies = {
@@ -64,7 +71,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
     size: 2,
     // A spare browser for another account would take as long to start as many conversions.
     singleAccount: true,
-    ...engineNetwork(createEgressGuard(rules)),
+    ...engineNetwork('check' in rules ? rules : createEgressGuard(rules)),
   };
   const engine = toolName === 'html2pdf' ? createHtml2pdf(dependencies) : createHtml2image(dependencies);
   let conversions = 0;
@@ -106,10 +113,26 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
   return {
     convert,
     temporary,
+    /** Returns the process IDs of the workers, each of which has one browser. */
+    workers: () =>
+      descendants(process.pid).filter(
+        (pid) =>
+          readProcess(pid, 'cmdline').includes(`${toolName}/worker.ts`) &&
+          folderOf(pid).startsWith(temporary),
+      ),
     warm: () => engine.warm!(),
     close: async () => {
       await engine.close();
       await rm(temporary, { recursive: true, force: true });
     },
   };
+}
+
+function folderOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    // It has just exited.
+    return '';
+  }
 }

@@ -42,7 +42,7 @@ it('decodes in a sandboxed worker, the last coding first', async () => {
 });
 
 it('stops at the limit', async () => {
-  const bomb = gzipSync(gzipSync(Buffer.alloc(300_000_000)));
+  const bomb = gzipSync(gzipSync(Buffer.alloc(50_000_000)));
 
   await expect(decode(bomb, ['gzip', 'gzip'], 1_000_000)).rejects.toMatchObject({ code: 'SOURCE_TOO_LARGE' });
 });
@@ -50,7 +50,7 @@ it('stops at the limit', async () => {
 it('rejects a zstd window of more than 8 MB', async () => {
   const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_compressionLevel]: 1 };
   const frame = zstdCompressSync(Buffer.alloc(1000));
-  const wide = zstdCompressSync(Buffer.alloc(150_000_000), { params });
+  const wide = zstdCompressSync(Buffer.alloc(20_000_000), { params });
 
   expect((await decode(frame, ['zstd'])).size).toBe(1000);
   await expect(decode(wide, ['zstd'], 1e9)).rejects.toMatchObject({ code: 'CORRUPT_SOURCE' });

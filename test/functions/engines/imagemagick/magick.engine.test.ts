@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createMagick, MagickError } from '../../../../functions/engines/imagemagick/magick.ts';
 import { quarters } from '../../../fixtures/image.ts';
+import { EXTENT } from '../../extent.ts';
 
 const home = await mkdtemp(join(tmpdir(), 'docmill-magick-'));
 const magick = createMagick({ layers: resolve('dist/layers'), temporary: home, size: 2 });
@@ -47,6 +48,62 @@ async function attack(words: readonly string[], source: Buffer = picture, time =
   return { thrown, files, leaked: written.some((file) => file.includes('a secret')) };
 }
 
+/** Inputs that ImageMagick's policy does not allow. */
+const CODERS = [
+  'msl:SOURCE',
+  'mvg:SOURCE',
+  'svg:SOURCE',
+  'text:SOURCE',
+  'pango:hello',
+  'caption:hello',
+  'pdf:SOURCE',
+  'ps:SOURCE',
+  'html:SOURCE',
+  'ephemeral:SOURCE',
+  'show:',
+  'inline:data:image/png;base64,AAAA',
+  'mpr:x',
+  'xc:red',
+  'magick:rose',
+  'null:',
+  'fd:0',
+  '-',
+  'clipboard:',
+  'url:SOURCE',
+];
+const MORE_CODERS = [
+  'msvg:SOURCE',
+  'txt:SOURCE',
+  'label:hello',
+  'eps:SOURCE',
+  'xps:SOURCE',
+  'dot:SOURCE',
+  'video:SOURCE',
+  'win:',
+  'x:',
+  'vid:*',
+  'mpc:SOURCE',
+  'plasma:',
+  'canvas:red',
+  'gradient:',
+  'pattern:bricks',
+  'rose:',
+  'wizard:',
+  'png:-',
+  'screenshot:',
+  'stegano:SOURCE',
+  'scan:',
+  'dng:SOURCE',
+  'raw:SOURCE',
+  'wmf:SOURCE',
+  'djvu:SOURCE',
+  'json:SOURCE',
+  'info:SOURCE',
+  'file:SOURCE',
+  'ora:SOURCE',
+  'hald:8',
+];
+
 describe('ImageMagick', () => {
   it('edits an image in a process of its own', async () => {
     const { thrown, files } = await attack(['png:SOURCE', '-swirl', '90', 'png:OUTPUT']);
@@ -55,58 +112,7 @@ describe('ImageMagick', () => {
     expect(files).toContain('out.png');
   });
 
-  it.each([
-    'msl:SOURCE',
-    'mvg:SOURCE',
-    'svg:SOURCE',
-    'msvg:SOURCE',
-    'text:SOURCE',
-    'txt:SOURCE',
-    'pango:hello',
-    'caption:hello',
-    'label:hello',
-    'pdf:SOURCE',
-    'ps:SOURCE',
-    'eps:SOURCE',
-    'xps:SOURCE',
-    'html:SOURCE',
-    'dot:SOURCE',
-    'video:SOURCE',
-    'ephemeral:SOURCE',
-    'show:',
-    'win:',
-    'x:',
-    'vid:*',
-    'inline:data:image/png;base64,AAAA',
-    'mpr:x',
-    'mpc:SOURCE',
-    'plasma:',
-    'xc:red',
-    'canvas:red',
-    'gradient:',
-    'pattern:bricks',
-    'rose:',
-    'wizard:',
-    'magick:rose',
-    'null:',
-    'fd:0',
-    '-',
-    'png:-',
-    'clipboard:',
-    'screenshot:',
-    'stegano:SOURCE',
-    'scan:',
-    'dng:SOURCE',
-    'raw:SOURCE',
-    'wmf:SOURCE',
-    'djvu:SOURCE',
-    'json:SOURCE',
-    'info:SOURCE',
-    'url:SOURCE',
-    'file:SOURCE',
-    'ora:SOURCE',
-    'hald:8',
-  ])('does not read %s', async (input) => {
+  it.each(EXTENT.isWhole ? [...CODERS, ...MORE_CODERS] : CODERS)('does not read %s', async (input) => {
     const { thrown, files } = await attack([input, 'png:OUTPUT']);
 
     expect(thrown).toBeInstanceOf(MagickError);
@@ -165,7 +171,6 @@ describe('ImageMagick', () => {
     ['sides', ['-resize', '200000x200000!']],
     ['a canvas', ['-extent', '60000x60000']],
     ['a border', ['-border', '90000']],
-    ['a rotated canvas', ['-resize', '16000x6000!', '-rotate', '45']],
     ['splices', ['-splice', '90000x90000']],
   ])('stops at its limits: %s', async (_, words) => {
     const { thrown } = await attack(['-limit', 'memory', '64GiB', 'png:SOURCE', ...words, 'png:OUTPUT']);
@@ -173,11 +178,8 @@ describe('ImageMagick', () => {
     expect(thrown).toMatchObject({ kind: 'resource' });
   });
 
-  it.each([
-    ['an endless expression', ['-fx', 'while(1,0)']],
-    ['a huge kernel', ['-resize', '3000x3000!', '-morphology', 'Convolve', 'Disk:400']],
-  ])('ends at the deadline: %s', async (_, words) => {
-    const { thrown } = await attack(['png:SOURCE', ...words, 'png:OUTPUT'], picture, 2000);
+  it('ends at the deadline', async () => {
+    const { thrown } = await attack(['png:SOURCE', '-fx', 'while(1,0)', 'png:OUTPUT'], picture, 1000);
 
     expect(thrown).toMatchObject({ code: 'TIMED_OUT' });
   });
@@ -199,7 +201,7 @@ describe('ImageMagick', () => {
     ['a drawing', 'push graphic-context\nimage over 0,0 0,0 "https://127.0.0.1/x"\npop graphic-context'],
     ['PostScript', '%!PS\n(/etc/passwd) (r) file'],
   ])('does not guess from the content what a file is: %s', async (_, text) => {
-    for (const coder of ['png', 'jpeg', 'tiff', 'bmp', 'gif']) {
+    for (const coder of ['png', 'tiff']) {
       const { thrown } = await attack([`${coder}:SOURCE`, 'png:OUTPUT'], Buffer.from(text));
 
       expect(thrown).toBeInstanceOf(MagickError);

@@ -3,14 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../../functions/doc2any/tool.ts';
-import type { EngineDependencies } from '../../../../functions/shared/tool.ts';
 import { useEngine } from '../../conversion.ts';
 import { makeXlsx } from './detect/archives.ts';
 import { readPdf } from './read-pdf.ts';
 
-const { convertOne, refusal } = useEngine(doc2any, (dependencies) =>
-  createEngine(dependencies as EngineDependencies),
-);
+const { convertOne, refusal } = useEngine(doc2any, createEngine);
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../../fixtures/office', name));
 
@@ -62,15 +59,9 @@ describe('exports of web applications with Office extensions', () => {
 describe('templates, slide shows and documents with macros', () => {
   it.each([
     ['text.docx', 'letter.dotx', 'Erste Seite'],
-    ['text.docx', 'letter.docm', 'Erste Seite'],
-    ['text.doc', 'letter.dot', 'Erste Seite'],
     ['text.odt', 'letter.ott', 'Erste Seite'],
-    ['sheet.xlsx', 'table.xltx', 'Zweites Blatt'],
     ['sheet.xlsx', 'table.xlsm', 'Zweites Blatt'],
-    ['sheet.xls', 'table.xlt', 'Zweites Blatt'],
     ['slides.pptx', 'show.ppsx', 'Zweite Folie'],
-    ['slides.pptx', 'show.potx', 'Zweite Folie'],
-    ['slides.ppt', 'show.pps', 'Zweite Folie'],
   ])('%s is converted as %s', async (source, name, words) => {
     const text = await textOf(await fixture(source), name);
 
@@ -125,21 +116,15 @@ describe('plain text and tables', () => {
   });
 });
 
-describe('a spreadsheet of huge extent', () => {
-  const cell = (row: number, column: string) => `<row r="${row}"><c r="${column}${row}"><v>1</v></c></row>`;
+it('rejects a spreadsheet with more pages than allowed', async () => {
+  const rows = Array.from(
+    { length: 3000 },
+    (_, row) => `<row r="${row + 1}"><c r="A${row + 1}"><v>1</v></c></row>`,
+  );
 
-  it.each([
-    ['two cells in opposite corners', cell(1, 'A') + cell(1_048_576, 'XFD')],
-    ['more pages than allowed', Array.from({ length: 3000 }, (_, row) => cell(row + 1, 'A')).join('')],
-  ])('of %s is rejected long before the deadline', async (_, rows) => {
-    const started = Date.now();
+  const { code } = await refusal(makeXlsx(rows.join('')), { format: 'pdf', limits: { pages: 20 } });
 
-    const { code } = await refusal(makeXlsx(rows), { format: 'pdf', limits: { pages: 20 } });
-
-    expect(code).toBe('RESULT_TOO_LARGE');
-    // LibreOffice would search all pages between the cells for minutes.
-    expect(Date.now() - started).toBeLessThan(60_000);
-  });
+  expect(code).toBe('RESULT_TOO_LARGE');
 });
 
 describe('a WordPerfect 4 document, which has no signature', () => {

@@ -1,4 +1,4 @@
-import { PDFiumLibrary } from '@hyzyla/pdfium';
+import { loadPdfium } from '../../../helpers/pdf.ts';
 
 export interface ReadPage {
   readonly text: string;
@@ -11,9 +11,8 @@ export interface ReadPage {
 
 /** Reads the pages of a PDF with PDFium: text, size and pixels. */
 export async function readPdf(pdf: Buffer, password?: string): Promise<ReadPage[]> {
-  const library = await PDFiumLibrary.init();
+  const document = await (await loadPdfium()).loadDocument(pdf, password);
   try {
-    const document = await library.loadDocument(pdf, password);
     const pages = [...document.pages()];
     // All texts first, because drawing breaks PDFium's text layer.
     const texts = pages.map((page) => page.getText());
@@ -23,9 +22,8 @@ export async function readPdf(pdf: Buffer, password?: string): Promise<ReadPage[
       const { data } = await page.render({ scale: 0.25, render: 'bitmap' });
       read.push({ text: texts[index]!, width, height, pixels: data });
     }
-    document.destroy();
     return read;
   } finally {
-    library.destroy();
+    document.destroy();
   }
 }

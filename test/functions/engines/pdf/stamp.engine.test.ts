@@ -5,9 +5,9 @@ import { createEngine } from '../../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../../functions/pdftools/tool.ts';
 import { defaultsOf } from '../../../../functions/shared/options/read-options.ts';
 import { drawPage, readPdf } from '../../../helpers/pdf.ts';
-import { useEngine } from '../../conversion.ts';
+import { useOwnEngine } from '../../conversion.ts';
 
-const { convertOne } = useEngine(pdftools, (dependencies) => {
+const { convertOne } = useOwnEngine(pdftools, (dependencies) => {
   const engine = createEngine(dependencies);
   const options = { ...defaultsOf(pdftools.options), firstPage: 1, lastPage: 1, watermark: 'DEMO' };
   return { ...engine, convert: (conversion) => engine.convert({ ...conversion, options }) };

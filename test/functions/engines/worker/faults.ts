@@ -1,6 +1,6 @@
 // An engine in a real worker that misbehaves in one way per request, for tests of what is left afterwards.
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdirSync, writeFileSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { serveRequests } from '../../../../functions/engines/worker/serve.ts';
@@ -29,7 +29,6 @@ const faults: Readonly<Record<string, (cancelled: AbortSignal) => unknown>> = {
     process.on('SIGTERM', () => {});
     for (;;);
   },
-  exit: () => process.exit(0),
   'wait until it is cancelled': (cancelled) =>
     new Promise((_, reject) => cancelled.addEventListener('abort', () => reject(new Error('cancelled')))),
   'start threads when it is cancelled': (cancelled) => {
@@ -46,14 +45,6 @@ const faults: Readonly<Record<string, (cancelled: AbortSignal) => unknown>> = {
     for (let file = 0; ; file += 1) {
       writeFileSync(`many/${file % 500}`, Buffer.alloc(2 ** 18, 1));
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  },
-  'keep deleted files': () => {
-    for (;;) {
-      const descriptor = openSync('deleted', 'w');
-      unlinkSync('deleted');
-      writeSync(descriptor, Buffer.alloc(2 ** 22, 1));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
   },
   'keep deleted files in another process': () => {
@@ -77,27 +68,11 @@ const faults: Readonly<Record<string, (cancelled: AbortSignal) => unknown>> = {
   'leave many files': () => {
     for (let file = 0; file < 3000; file += 1) writeFileSync(join(folder, String(file)), '');
   },
-  'send endless events': () => sendEndlessly('{"id":1,"heartbeat":0}\n'.repeat(1000)),
-  'send large events': () =>
-    sendEndlessly(`{"id":1,"output":{"name":"a","facts":[${'0,'.repeat(900_000)}0]}}\n`),
   'send a message without end': () => sendEndlessly(' '.repeat(100_000)),
-  'name many files': () => {
-    for (let file = 0; file < 3000; file += 1) sendOnce('{"id":1,"output":{"name":"none"}}\n');
-    return new Promise(() => {});
-  },
   'name a file that it was not granted': () => {
     writeFileSync(join(folder, 'source'), '');
     sendOnce('{"id":1,"output":{"name":"source"}}\n');
     return new Promise(() => {});
-  },
-  'write endlessly to stderr': () => {
-    const write = () => process.stderr.write('x'.repeat(65_536), write);
-    write();
-    return new Promise(() => {});
-  },
-  'send endless events later': () => {
-    setTimeout(() => sendEndlessly('{"id":1,"heartbeat":0}\n'), 50);
-    return process.pid;
   },
   // A process with its own session does not get a signal to the group.
   fork: () => spawn(process.execPath, SLEEP, { detached: true, stdio: 'ignore' }).pid,

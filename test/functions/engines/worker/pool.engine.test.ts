@@ -270,7 +270,7 @@ describe('a crash', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const reasons: string[] = [];
     const observer = { late: (reason: string) => void reasons.push(reason) };
-    const busy = 'for (const end = Date.now() + 5000; Date.now() < end; );';
+    const busy = 'for (const end = Date.now() + 2000; Date.now() < end; );';
     const args = ['--eval', `${busy} import(${JSON.stringify(STAND_IN)})`];
     const pool = new WorkerPool(() => ({ command: process.execPath, args }), {
       temporary,
@@ -283,7 +283,7 @@ describe('a crash', () => {
 
     const answer = pool.run(task('echo', { value: 1 }), ask());
     for (let tick = 0; tick < 20; tick += 1) {
-      await setTimeout(150);
+      await setTimeout(60);
       await vi.advanceTimersByTimeAsync(1000);
     }
 

@@ -18,6 +18,7 @@ import { CODE } from '../../../../../infra/local/server/code.ts';
 import { compile } from '../../../../../layers/build/compile.ts';
 import { cacheOf } from '../../../../../layers/build/product.ts';
 import { engineNetwork } from '../../../../helpers/engine-network.ts';
+import { EXTENT } from '../../../extent.ts';
 
 const LAYERS = resolve('dist/layers');
 const isRoot = process.getuid?.() === 0;
@@ -164,7 +165,9 @@ it('a browser whose renderers do not start runs its pages itself', async () => {
   expect(reason).toMatch(/No renderer started either, so pages run in the process of the browser\.$/);
 });
 
-it('a browser whose renderers start slowly does not run its pages itself', async () => {
+// Takes seconds of CPU time.
+const slowTest = EXTENT.isWhole ? it : undefined;
+slowTest?.('a browser whose renderers start slowly does not run its pages itself', async () => {
   vi.spyOn(process, 'getuid').mockReturnValue(1000);
 
   const reason = await launch('best-effort', async (home) => ({

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 
-export type XlsCipher = 'RC4' | 'CryptoAPI';
-
 /** Length in bytes of the blocks of the stream that share a key. */
 const BLOCK = 1024;
 const SALT = Buffer.from('000102030405060708090a0b0c0d0e0f', 'hex');
@@ -9,38 +7,26 @@ const VERIFIER = Buffer.from('f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff', 'hex');
 const [BOF, FILE_PASS, BOUND_SHEET] = [0x809, 0x2f, 0x85];
 
 const md5 = (...parts: Buffer[]) => createHash('md5').update(Buffer.concat(parts)).digest();
-const sha1 = (...parts: Buffer[]) => createHash('sha1').update(Buffer.concat(parts)).digest();
 
-const KEYS = {
-  RC4: (password: Buffer, block: Buffer) => {
-    const mixed = Buffer.concat([md5(password).subarray(0, 5), SALT]);
-    const key = md5(...Array.from({ length: 16 }, () => mixed)).subarray(0, 5);
-    return md5(key, block);
-  },
-  CryptoAPI: (password: Buffer, block: Buffer) => sha1(sha1(SALT, password), block).subarray(0, 16),
-} as const satisfies Record<XlsCipher, unknown>;
-
-/** Returns the body of the record that tells how the rest of a workbook is encrypted; [MS-XLS] 2.4.117. */
-export function filePass(cipher: XlsCipher, password: string): Buffer {
-  const hash = cipher === 'RC4' ? md5(VERIFIER) : sha1(VERIFIER);
-  const proof = Buffer.concat([VERIFIER, hash]);
-  const mask = keystream(KEYS[cipher](Buffer.from(password, 'utf16le'), number(0)), proof.length);
-  const encrypted = proof.map((byte, index) => byte ^ mask[index]!);
-  if (cipher === 'RC4') return Buffer.concat([Buffer.from('010001000100', 'hex'), SALT, encrypted]);
-  // Flags, no extra bytes, RC4, SHA-1, 128 bits, RSA full, two reserved fields, and an empty name.
-  const header = Buffer.concat([...[4, 0, 0x6801, 0x8004, 128, 1, 0, 0].map(number), Buffer.alloc(2)]);
-  return Buffer.concat([
-    Buffer.from('010004000200', 'hex'),
-    ...[number(4), number(header.length), header, number(SALT.length), SALT],
-    ...[encrypted.subarray(0, 16), number(20), encrypted.subarray(16)],
-  ]);
+function keyOf(password: Buffer, block: Buffer): Buffer {
+  const mixed = Buffer.concat([md5(password).subarray(0, 5), SALT]);
+  const key = md5(...Array.from({ length: 16 }, () => mixed)).subarray(0, 5);
+  return md5(key, block);
 }
 
-/** Encrypts the bodies of a workbook's records, except those that tell where and how to read. */
-export function encryptWorkbook(workbook: Buffer, cipher: XlsCipher, password: string): Buffer {
+/** Returns the body of the record that tells how the rest of a workbook is encrypted; [MS-XLS] 2.4.117. */
+export function filePass(password: string): Buffer {
+  const proof = Buffer.concat([VERIFIER, md5(VERIFIER)]);
+  const mask = keystream(keyOf(Buffer.from(password, 'utf16le'), number(0)), proof.length);
+  const encrypted = proof.map((byte, index) => byte ^ mask[index]!);
+  return Buffer.concat([Buffer.from('010001000100', 'hex'), SALT, encrypted]);
+}
+
+/** Encrypts the bodies of a workbook's records with RC4, except those that tell where and how to read. */
+export function encryptWorkbook(workbook: Buffer, password: string): Buffer {
   const secret = Buffer.from(password, 'utf16le');
   const blocks = Array.from({ length: Math.ceil(workbook.length / BLOCK) }, (_, block) =>
-    keystream(KEYS[cipher](secret, number(block)), BLOCK),
+    keystream(keyOf(secret, number(block)), BLOCK),
   );
   const mask = Buffer.concat(blocks);
   const result = Buffer.from(workbook);

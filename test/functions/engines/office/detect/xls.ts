@@ -1,12 +1,8 @@
 import { makeCompoundFile } from './compound-files.ts';
-import { encryptWorkbook, filePass, type XlsCipher } from './encrypt-xls.ts';
+import { encryptWorkbook, filePass } from './encrypt-xls.ts';
 
 /** A binary Excel file of one sheet with the same number in a row for each of the built-in formats. */
-export function makeXls(
-  value: number,
-  formats: readonly number[],
-  { cipher, password = '' }: { cipher?: XlsCipher; password?: string } = {},
-): Buffer {
+export function makeXls(value: number, formats: readonly number[], password?: string): Buffer {
   const sheets = (offset: number) =>
     record(0x85, [offset, 4], [0, 2], [1, 1], [0, 1], ['S'.charCodeAt(0), 1]);
   const start = (type: number) => record(0x809, [0x600, 2], [type, 2], [0, 4], [0, 4], [0, 4]);
@@ -40,12 +36,15 @@ export function makeXls(
   // LibreOffice skips the first cell of a sheet that does not begin with its dimensions.
   const dimensions = record(0x200, [0, 4], [formats.length, 4], [0, 2], [1, 2], [0, 2]);
   const end = record(0x0a);
-  const lock = cipher ? [recordOf(0x2f, filePass(cipher, password))] : [];
+  const lock = password === undefined ? [] : [recordOf(0x2f, filePass(password))];
   const before = Buffer.concat([start(5), ...lock, ...styles]);
   const sheet = Buffer.concat([start(0x10), dimensions, ...numbers, end]);
   const offset = before.length + sheets(0).length + end.length;
   const workbook = Buffer.concat([before, sheets(offset), end, sheet]);
-  return makeCompoundFile('Workbook', cipher ? encryptWorkbook(workbook, cipher, password) : workbook);
+  return makeCompoundFile(
+    'Workbook',
+    password === undefined ? workbook : encryptWorkbook(workbook, password),
+  );
 }
 
 function record(type: number, ...fields: ReadonlyArray<readonly [value: number, bytes: number]>): Buffer {

@@ -25,7 +25,7 @@ afterAll(async () => {
 const sets = IMAGE_CASES.filter(({ reason }) => !reason).filter((_, index) => index % SHARE === 0);
 
 describe.skipIf(!(await hasImageMagick()))(
-  'imageproc makes what ImageMagick makes (needs ImageMagick)',
+  'imageproc makes what ImageMagick makes (needs magick of ImageMagick 7)',
   () => {
     it.each(sets.map((each) => [each.options, each] as const))('of %s', async (_, each) => {
       expect(await converter.tryCase(each, source)).toMatchObject({ verdict: 'same' });

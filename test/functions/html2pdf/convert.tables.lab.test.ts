@@ -1,15 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { drawPage, readPdf } from '../../helpers/pdf.ts';
 import { differingPixels } from '../../likeness/comparison.ts';
 import { startChromium } from '../../likeness/web/chromium.ts';
-import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
-
-let pages: Awaited<ReturnType<typeof servePages>>;
-let browsers: Awaited<ReturnType<typeof startBrowsers>>;
-let chromium: Awaited<ReturnType<typeof startChromium>>;
+import { usePages } from '../engines/chromium/use-pages.ts';
 
 /** Rows that make a table huge. */
 const ROWS = 2100;
@@ -41,19 +36,12 @@ const TABLES = {
   ),
 };
 
-beforeAll(async () => {
-  pages = await servePages({
-    ...Object.fromEntries(Object.entries(TABLES).map(([name, html]) => [`/${name}`, html])),
-    '/immense': table('td { border: 1px solid }', `<tbody>${rows(20_000, plain)}</tbody>`),
-  });
-  browsers = await startBrowsers('html2pdf', { exceptions: [`127.0.0.1:${pages.port}`] });
-  chromium = await startChromium(fileURLToPath(new URL('../../../dist/layers', import.meta.url)));
+const site = await usePages({
+  ...Object.fromEntries(Object.entries(TABLES).map(([name, html]) => [`/${name}`, html])),
+  '/immense': table('td { border: 1px solid }', `<tbody>${rows(20_000, plain)}</tbody>`),
 });
-
-afterAll(async () => {
-  await Promise.all([browsers.close(), chromium.close()]);
-  await pages.close();
-});
+const chromium = await startChromium(fileURLToPath(new URL('../../../dist/layers', import.meta.url)));
+afterAll(() => chromium.close());
 
 /** Returns the texts of a page and where they begin, in points. */
 async function textPlaces(bytes: Buffer, page: number) {
@@ -67,14 +55,14 @@ async function textPlaces(bytes: Buffer, page: number) {
 
 describe('a huge table looks as it does in Chromium:', () => {
   it.for(Object.keys(TABLES))('%s', async (name) => {
-    const url = `${pages.origin}/${name}`;
-    const ours = await readFile((await browsers.convert(url)).path);
+    const { bytes: ours, pages } = await site.pdf(`/${name}`);
     // The same rule that makes headers repeat on a screen.
-    const theirs = await chromium.pdf(url, { css: '@layer { thead, tfoot { break-inside: avoid } }' });
-    const [one, other] = [await readPdf(ours), await readPdf(theirs)];
+    const theirs = await chromium.pdf(`${site.origin}/${name}`, {
+      css: '@layer { thead, tfoot { break-inside: avoid } }',
+    });
 
-    expect(one.pages.map(({ text }) => text)).toEqual(other.pages.map(({ text }) => text));
-    const last = one.pages.length;
+    expect(pages.map(({ text }) => text)).toEqual((await readPdf(theirs)).pages.map(({ text }) => text));
+    const last = pages.length;
     for (const page of [1, 2, 5, Math.ceil(last / 2), last - 1, last]) {
       const [left, right] = [await textPlaces(ours, page), await textPlaces(theirs, page)];
       for (const [index, { text, x, y }] of right.entries()) {
@@ -91,9 +79,8 @@ describe('a huge table looks as it does in Chromium:', () => {
 });
 
 it('converts a table of 20,000 rows', { timeout: 300_000 }, async () => {
-  const { path } = await browsers.convert(`${pages.origin}/immense`, {}, { time: 280_000 });
+  const { pages: read } = await site.pdf('/immense', {}, { time: 280_000 });
 
-  const { pages: read } = await readPdf(await readFile(path));
   expect(read.length).toBeGreaterThan(300);
   expect(read.at(-1)!.text).toContain('19999');
   expect(read[200]!.text).toMatch(/^Number Text/);
