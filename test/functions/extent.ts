@@ -1,2 +1,2 @@
-/** Decides how much the tests that read it try. `whole.lab.test.ts` lets them try everything. */
+/** Decides how much the tests that read it try. `test/whole.lab.test.ts` lets them try everything. */
 export const EXTENT = { isWhole: false };

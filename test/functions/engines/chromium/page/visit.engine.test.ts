@@ -237,7 +237,7 @@ describe("the caller's headers", () => {
 
     expect(other.asked.length).toBeGreaterThan(0);
     for (const { headers } of other.asked) {
-      expect([undefined, `${pages.origin}/`]).toContain(headers.referer);
+      expect([undefined, `${site.origin}/`]).toContain(headers.referer);
       expect(headers).not.toHaveProperty('x-secret');
       expect(headers).not.toHaveProperty('authorization');
       expect(JSON.stringify(headers)).not.toMatch(/abc|dark|dXNlcj|"two"/);
