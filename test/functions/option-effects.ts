@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Format } from '../../functions/shared/formats.ts';
@@ -27,19 +29,33 @@ interface Case {
   readonly sample: Sample;
 }
 
-/** Returns a case for each option of a tool. The first ring leaves out those whose effect other tests observe. */
-export function casesOf(
-  tool: Tool,
-  samples: Readonly<Record<string, Sample>>,
-  observed: readonly string[] = [],
-): Case[] {
+/** The keys of options whose effect other test files draw, by the path of the file, such as `html2pdf/convert.paper`. */
+export type Drawn = Readonly<Record<string, string>>;
+
+/** Returns a case for each option of a tool. The first ring leaves out those that other test files draw. */
+export function casesOf(tool: Tool, samples: Readonly<Record<string, Sample>>, drawn: Drawn = {}): Case[] {
+  const elsewhere = new Set(Object.entries(drawn).flatMap(([file, keys]) => keysIn(tool, file, keys)));
   return Object.entries<Options[string]>(tool.options).flatMap(([key, { names, default: value }]) => {
     const sample = samples[key];
-    if (!sample || (observed.includes(key) && !EXTENT.isWhole)) return [];
+    if (!sample || (elsewhere.has(key) && !EXTENT.isWhole)) return [];
     // A switch that is on by default is turned off by its preferred name.
     expect(sample.value, `${key} differs from its default`).not.toBe(String(value));
     return { name: names[0]!, sample };
   });
+}
+
+/** Splits the keys of options, which the test file must mention. */
+function keysIn(tool: Tool, file: string, keys: string): string[] {
+  const text = readFileSync(join(import.meta.dirname, `${file}.engine.test.ts`), 'utf8');
+  const all = keys.split(/[\s,]+/).filter(Boolean);
+  for (const key of all) {
+    const names: readonly string[] = tool.options[key]?.names ?? [];
+    expect(
+      names.some((name) => text.includes(name)),
+      `${file} draws ${key}`,
+    ).toBe(true);
+  }
+  return all;
 }
 
 /** A conversion with these options. Throws what the engine throws. */

@@ -8,7 +8,7 @@ import { useEngine } from '../conversion.ts';
 import { makeDocx, makeXlsx } from '../engines/office/detect/archives.ts';
 import { casesOf, effectCheck } from '../option-effects.ts';
 import { drawing } from './leaks.ts';
-import { SAMPLES } from './option-samples.ts';
+import { DRAWN, SAMPLES } from './option-samples.ts';
 
 const { convertOne } = useEngine(doc2any, createEngine);
 
@@ -61,10 +61,7 @@ const checkEffects = effectCheck(doc2any, async (given, named, format) => {
   return convertOne(bytes, { format, name, options });
 });
 
-// LibreOffice starts anew for each conversion with one of these.
-const SLOW = ['changes', 'comments', 'password', 'outputSeparator', 'outputEncoding'];
-
-it.each(casesOf(doc2any, SAMPLES, SLOW))(
+it.each(casesOf(doc2any, SAMPLES, DRAWN))(
   '$name has an effect, or is ignored or rejected where it has none',
   checkEffects,
 );

@@ -1,5 +1,5 @@
 import type { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { Samples } from '../option-effects.ts';
+import type { Drawn, Samples } from '../option-effects.ts';
 
 /** A value for each option. The sources are those of `convert.option-effects.engine.test.ts`. */
 export const SAMPLES: Samples<typeof doc2any> = {
@@ -42,4 +42,16 @@ export const SAMPLES: Samples<typeof doc2any> = {
   resolution: { value: '40' },
   width: { value: '99' },
   height: { value: '99' },
+};
+
+/** Options whose effect other test files draw. */
+export const DRAWN: Drawn = {
+  'doc2any/convert': `password, landscape, fit, notes, hiddenSlides, comments, watermark, pdfVersion, bookmarks, firstPage,
+    lastPage, pages, resolution, width`,
+  'doc2any/convert.controls': 'forms',
+  'doc2any/convert.locale': 'locale',
+  'doc2any/convert.editable': 'outputSeparator, outputEncoding',
+  'doc2any/convert.pdf-options': `changes, watermarkColor, watermarkAngle, title, author, subject, keywords, tagged, lossless,
+    imageResolution, encrypt, ownerPassword, print, copy`,
+  'engines/office/inputs': 'encoding, separator',
 };

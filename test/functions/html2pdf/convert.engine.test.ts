@@ -13,10 +13,10 @@ const BLACK = [0, 0, 0, 255];
 const WHITE = [255, 255, 255, 255];
 const GREEN = [0, 255, 0, 255];
 
-/** Takes about a second to print. */
-const emoji = Array.from({ length: 25_000 }, (_, index) =>
-  String.fromCodePoint(0x1f300 + (index % 800)),
-).join(' ');
+/** Takes long to print. */
+const emoji = Array.from({ length: 4000 }, (_, index) => String.fromCodePoint(0x1f300 + (index % 800))).join(
+  ' ',
+);
 
 const twelve = Array.from(
   { length: 12 },
@@ -175,9 +175,7 @@ describe('the pages', () => {
   it.for([
     [{ '--page-ranges': '2,4-5' }, [2, 4, 5]],
     [{ '--page-ranges': '!1' }, [12]],
-    [{ '--page-ranges': '11-' }, [11, 12]],
     [{ '-f': '11', '-l': '99' }, [11, 12]],
-    [{ '-l': '2' }, [1, 2]],
   ] as const)('are selected by %s', async ([query, wanted]) => {
     const { pageCount, pages: all } = await pdf('/twelve', query);
 
@@ -330,19 +328,19 @@ describe('the wait', () => {
   });
 
   it.for([
-    [{ '--javascript-delay': '1500' }],
-    [{ '--window-status': 'ready' }],
-    [{ '--wait-for-selector': 'p.done' }],
-    [{ '--wait-for-expression': 'window.flag === true' }],
-    [{ '--wait-for-expression': 'true, window.flag === true' }],
-  ])('is as long as %s specifies', async ([query]) => {
-    const settled = { limits: { settleTime: 500 } };
-    expect((await pdf('/waits', query, settled)).text).toBe('done');
-    expect((await pdf('/waits', {}, settled)).text).toBe('begun');
+    {},
+    { '--javascript-delay': '1500' },
+    { '--window-status': 'ready' },
+    { '--wait-for-selector': 'p.done' },
+    { '--wait-for-expression': 'true, window.flag === true' },
+  ])('is as long as %j specifies', async (query) => {
+    const { text } = await pdf('/waits', query, { limits: { settleTime: 500 } });
+
+    expect(text).toBe(Object.keys(query).length === 0 ? 'begun' : 'done');
   });
 
   it('ends even if a page never becomes idle', async () => {
-    expect((await pdf('/never')).text).toBe('here');
+    expect((await pdf('/never', {}, { limits: { settleTime: 1000 } })).text).toBe('here');
   });
 
   it('follows a page that navigates to another one', async () => {

@@ -1,6 +1,6 @@
 import type { html2pdf } from '../../../functions/html2pdf/tool.ts';
-import { PAGE_SAMPLES } from '../engines/chromium/page-effects.ts';
-import type { Samples } from '../option-effects.ts';
+import { PAGE_DRAWN, PAGE_SAMPLES } from '../engines/chromium/page-effects.ts';
+import type { Drawn, Samples } from '../option-effects.ts';
 
 /** A value for each option of html2pdf. The sources are those of `page-effects.ts`. */
 export const SAMPLES: Samples<typeof html2pdf> = {
@@ -62,4 +62,17 @@ export const SAMPLES: Samples<typeof html2pdf> = {
   modify: { value: 'none' },
   copy: { value: 'off' },
   permissions: { value: 'print' },
+};
+
+/** Options whose effect other test files draw. */
+export const DRAWN: Drawn = {
+  ...PAGE_DRAWN,
+  'html2pdf/convert': `${PAGE_DRAWN['html2pdf/convert']}, pageSize, pageWidth, pageHeight, marginBottom, zoom, background, headerLeft,
+    headerRight, headerLine, headerSpacing, footerCenter, pageRanges, firstPage, lastPage, title`,
+  'html2pdf/convert.options': `${PAGE_DRAWN['html2pdf/convert.options']}, externalLinks, outline, outlineDepth, tagged, headerHtml,
+    footerHtml, replacements, metadata, encrypt, print`,
+  'html2pdf/convert.contents': 'cover, toc, tocHeading, tocLinks, pageOffset, footerRight',
+  'html2pdf/convert.file': 'pdfVersion, imageQuality, lowQuality, permissions',
+  'html2pdf/convert.paper': `orientation, preferCssPageSize, marginTop, marginLeft, marginRight, shrink, grayscale, viewport,
+    headerCenter`,
 };

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { html2image } from '../../../../functions/html2image/tool.ts';
 import type { html2pdf } from '../../../../functions/html2pdf/tool.ts';
 import { noisyPhoto } from '../../../fixtures/image.ts';
-import { effectCheck, type Sample } from '../../option-effects.ts';
+import { type Drawn, effectCheck, type Sample } from '../../option-effects.ts';
 import type { Route } from './page-server.ts';
 import { usePages } from './use-pages.ts';
 
@@ -34,6 +34,16 @@ export const PAGE_SAMPLES = {
   device: { value: 'iPhone 15' },
   network: { value: 'on', source: '/uploaded' },
 } as const satisfies Readonly<Record<string, Sample>>;
+
+/** Options of the page whose effect other test files draw. */
+export const PAGE_DRAWN: Drawn = {
+  'html2pdf/convert':
+    'printMedia, javascript, styleSheet, javascriptDelay, windowStatus, waitForSelector, waitForExpression, mediaFeatures',
+  'html2pdf/convert.options': 'hide, failOnException, failOnStatus, timezone, locale',
+  'engines/chromium/page/prepare': 'minimumFontSize, device',
+  'engines/chromium/page/visit':
+    'images, loadErrors, mediaErrors, headers, cookies, username, password, userAgent',
+};
 
 const PIXEL =
   "<svg xmlns='http://www.w3.org/2000/svg' width='90' height='40'><rect width='90' height='40' fill='green'/></svg>";

@@ -28,6 +28,8 @@ function open(
   return new WorkerPool(command, {
     temporary,
     size: 1,
+    // A spare for another account would take as long to start as the worker.
+    singleAccount: true,
     requests: 100,
     memory: 200,
     maxDisk: 50 * 2 ** 20,
@@ -203,6 +205,8 @@ describe('a worker that can end cancelled requests', () => {
   );
 
   it('does not delay another account', async () => {
+    await pool.close();
+    pool = open({ cancellable: true, singleAccount: false });
     const pid = await run('none');
     await pool.warm();
     allowAnyTimeToCancel();
