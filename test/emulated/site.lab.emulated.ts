@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, launch, type Page } from 'puppeteer-core';
 import sharp from 'sharp';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { createDynamoAccounts } from '../../functions/platform/aws/accounts.ts';
 import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
 import { createDynamoRecords } from '../../functions/platform/aws/records.ts';
@@ -13,6 +12,7 @@ import { parseSettings } from '../../infra/aws/settings.ts';
 import { quarters } from '../fixtures/image.ts';
 import { startMailServer } from '../functions/site/mail-server.ts';
 import { CLIENT, startProvider } from '../functions/site/openid/provider.ts';
+import { drop, ended, press, useBrowser } from '../functions/site/use-browser.ts';
 import { useEmulator } from './use-emulator.ts';
 
 let site = '';
@@ -34,71 +34,39 @@ const used = useEmulator({
   parameters: { '/docmill/smtp': mailServer.url },
 });
 
-let browser: Browser;
-let page: Page;
-/** Violations of the policy, exceptions, and requests to another origin than the site, its results and the provider. */
-let faults: string[];
-
-beforeAll(async () => {
+const usedPage = useBrowser(() =>
+  [site, used().emulator.storageUrl, cognito.issuer].map((url) => new URL(url).origin),
+);
+beforeAll(() => {
   site = `${used().emulator.base}/api/site`;
-  browser = await launch({
-    executablePath: join(import.meta.dirname, '../../dist/layers/chromium/chromium'),
-    args: ['--no-sandbox'],
-    timeout: 120_000,
-  });
 });
 afterAll(async () => {
-  await browser?.close();
   cognito.close();
   await mailServer.close();
 });
-beforeEach(async () => {
-  faults = [];
-  const known = [site, used().emulator.storageUrl, cognito.issuer].map((url) => new URL(url).origin);
-  page = await browser.newPage();
-  page.setDefaultTimeout(120_000);
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('console', (message) => {
-    if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
-  });
-  page.on('request', (request) => {
-    const { protocol, origin } = new URL(request.url());
-    if (/^http/.test(protocol) && !known.includes(origin)) faults.push(request.url());
-  });
-});
-afterEach(async () => {
-  await page.close();
-  expect(faults).toEqual([]);
+afterEach(() => {
   expect(used().emulator.denied).toEqual([]);
 });
 
 /** Converts what the form contains, and returns what the page shows. */
-async function convert(apiKey: string): Promise<{ status: string; images: number }> {
-  await page.type('#apikey', apiKey);
-  await page.click('#convert');
-  await page.waitForSelector('#try:not([aria-busy])');
-  return page.evaluate(async () => {
-    const images = [...document.querySelectorAll<HTMLImageElement>('#result img')];
-    await Promise.all(images.map((image) => image.decode()));
-    const texts = ['#status', '#failure'].map((each) => document.querySelector(each)!.textContent!);
-    return { status: texts.join(''), images: images.length };
-  });
-}
-
-async function press(selector: string): Promise<void> {
-  await Promise.all([page.waitForNavigation(), page.click(selector)]);
+async function convert(): Promise<{ status: string; images: number }> {
+  await usedPage().type('#apikey', used().emulator.apiKey);
+  await usedPage().click('#convert');
+  return ended(usedPage());
 }
 
 it.each(['imageproc', 'html2image'])('shows the result of a sample: %s', async (tool) => {
+  const page = usedPage();
   await page.goto(`${site}#app=${tool}`);
   await page.click('[data-sample]:not([hidden])');
 
-  const { status, images } = await convert(used().emulator.apiKey);
+  const { status, images } = await convert();
 
-  expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
+  expect({ status, images }).toEqual({ status: expect.stringMatching(/^Done/), images: 1 });
 });
 
 it('converts a file that is too large for the gateway, which the page uploads to the bucket', async () => {
+  const page = usedPage();
   const folder = await mkdtemp(join(tmpdir(), 'large-'));
   const file = join(folder, 'noise.png');
   const noise = { width: 1600, height: 1200, channels: 3 } as const;
@@ -108,45 +76,40 @@ it('converts a file that is too large for the gateway, which the page uploads to
   await page.goto(`${site}#app=imageproc`);
   await (await page.$('input#choose'))!.uploadFile(file);
 
-  const { status, images } = await convert(used().emulator.apiKey);
+  const { status, images } = await convert();
 
   await rm(folder, { recursive: true });
-  expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
+  expect({ status, images }).toEqual({ status: expect.stringMatching(/^Done/), images: 1 });
 });
 
 it('converts a file that is dropped', async () => {
-  const bytes = await quarters(40, 30).png().toBuffer();
+  const page = usedPage();
   await page.goto(`${site}#app=imageproc`);
-  await page.evaluate(
-    (content) => {
-      const dataTransfer = new DataTransfer();
-      dataTransfer.items.add(new File([new Uint8Array(content)], 'a.png'));
-      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
-    },
-    [...bytes],
-  );
+  await drop(page, 'a.png', await quarters(40, 30).png().toBuffer());
 
-  const { status, images } = await convert(used().emulator.apiKey);
+  const { status, images } = await convert();
 
-  expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
+  expect({ status, images }).toEqual({ status: expect.stringMatching(/^Done/), images: 1 });
 });
 
 it('signs in with an emailed link, which was sent before the function is frozen', async () => {
+  const page = usedPage();
   await page.setJavaScriptEnabled(false);
   await page.goto(`${site}/account`);
   await page.type('#email', 'carol@example.com');
-  await press('form.narrow button');
+  await press(page, 'form.narrow button');
   const mail = (await vi.waitUntil(() => mailServer.mails.at(-1), 60_000))
     .replace(/=\r?\n/g, '')
     .replaceAll('=3D', '=');
 
   await page.goto(/https?:\S+token=[\w-]{22}/.exec(mail)![0]);
-  await press('form button');
+  await press(page, 'form button');
 
   expect(await page.$eval('main', ({ textContent }) => textContent)).toContain('carol@example.com');
 });
 
 it('signs in with a link of the command without JavaScript, and out again', async () => {
+  const page = usedPage();
   const { client } = used().emulator.table;
   const stores = { client, table: 'keys' };
   const members = new Members({
@@ -158,11 +121,11 @@ it('signs in with a link of the command without JavaScript, and out again', asyn
   await page.setJavaScriptEnabled(false);
 
   await page.goto(`${site}/account/sign-in?token=${token}`);
-  await press('form button');
+  await press(page, 'form button');
   const key = await page.$eval('#new-key', ({ textContent }) => textContent!);
   await page.goto(`${site}/account`);
   const account = await page.$eval('main', ({ textContent }) => textContent!);
-  await press('[action$="/account/sign-out"] button');
+  await press(page, '[action$="/account/sign-out"] button');
 
   expect((await used().ask({ app: 'imageproc' }, key)).body).toContain("'infile'");
   expect(account).toContain('bob@example.com');
@@ -171,9 +134,10 @@ it('signs in with a link of the command without JavaScript, and out again', asyn
 });
 
 it('signs up with a provider of the shape of Cognito', async () => {
+  const page = usedPage();
   await page.setJavaScriptEnabled(false);
   await page.goto(`${site}/account`);
-  await press('a.button');
+  await press(page, 'a.button');
   await page.goto(`${site}/account`);
 
   expect(await page.$eval('main', ({ textContent }) => textContent)).toContain('alice@example.com');
@@ -182,6 +146,7 @@ it('signs up with a provider of the shape of Cognito', async () => {
 it.each(['/docs', '/docs/pdftools', '/support', '/account'])(
   'has only links that exist at %s',
   async (path) => {
+    const page = usedPage();
     await page.goto(`${site}${path}`);
     const links = await page.$$eval('a[href], link[href], img[src]', (all) =>
       all.map((each) => (each as HTMLAnchorElement).href || (each as HTMLImageElement).src),

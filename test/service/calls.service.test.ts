@@ -5,6 +5,7 @@ import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { readPdf } from '../helpers/pdf.ts';
+import { watermarkOf } from '../helpers/watermark.ts';
 import { refusalIn, urlsIn } from './server/client.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';
@@ -65,6 +66,20 @@ describe('access', () => {
     ];
 
     for (const { body } of replies) expect(body).toMatch(/^\[ERROR\] Please provide a valid APIKEY\. /);
+  });
+});
+
+describe.runIf(ownService)('a call without a key (needs a service of one machine)', () => {
+  it.each(['pdf', 'png'] as const)('shows the first page with a watermark: %s', async (format) => {
+    const { client, sources } = used();
+    const query = { app: 'pdftools', infile: sources.urlOf('report.pdf'), outfile: `a.${format}`, '-l': '2' };
+
+    const { body } = await client.send(`${new URLSearchParams(query)}`);
+
+    const url = /\nDemo result: (\S+)$/.exec(body)?.[1] ?? body;
+    const { pages, red } = await watermarkOf(Buffer.from(await (await fetch(url)).arrayBuffer()), format);
+    expect(pages).toBe(1);
+    expect(red).toBeGreaterThan(0.01);
   });
 });
 

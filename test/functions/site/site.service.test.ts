@@ -1,133 +1,20 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import axe from 'axe-core';
-import { type Browser, launch, type Page } from 'puppeteer-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, it, vi } from 'vitest';
 import { readRequest } from '../../../functions/router/request.ts';
 import type { Option } from '../../../functions/shared/options/option.ts';
 import { referenceOf } from '../../../functions/shared/options/reference.ts';
-import type { Tool } from '../../../functions/shared/tool.ts';
 import { Members } from '../../../functions/site/accounts/members.ts';
-import { writeSite } from '../../../functions/site/build.ts';
-import { type ApiCall, callOf, snippetOf } from '../../../functions/site/client/snippets.ts';
-import * as tools from '../../../functions/tools.ts';
+import { callOf } from '../../../functions/site/client/snippets.ts';
 import { openStores } from '../../../infra/local/stores.ts';
-import { quarters } from '../../fixtures/image.ts';
-import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
-import { isInstalled } from '../../helpers/installed.ts';
-import { useService } from '../../service/server/use-service.ts';
-import { startMailServer } from './mail-server.ts';
+import { press } from './use-browser.ts';
+import { ALL, NAMES, useSite } from './use-site.ts';
 
-const run = promisify(execFile);
-const ALL = Object.values<Tool>(tools);
-const NAMES = ALL.map(({ name }) => name);
+const { used, base, page, data, mailServer, sources, file, ...site } = await useSite();
+const { open, ended, enterKey, callText, convertDropped, checkAccess, checkWholePage } = site;
 const PATHS = ['/', '/docs', '/support', '/account', ...NAMES.map((name) => `/docs/${name}`)];
-const PAGE = '<!doctype html><title>Page</title><h1>Hello</h1>';
-/** A source of each tool. */
-const FILES: Readonly<Record<keyof typeof tools, readonly [name: string, outfile: string]>> = {
-  doc2any: ['letter.docx', 'letter.pdf'],
-  html2image: ['page.html', 'page.png'],
-  html2pdf: ['page.html', 'page.pdf'],
-  imageproc: ['picture.png', 'picture.jpg'],
-  pdftools: ['report.pdf', 'page.png'],
-};
 
-await writeSite();
-const letter = await readFile(join(import.meta.dirname, '../../fixtures/office/text.docx'));
-const picture = await quarters(40, 30).png().toBuffer();
-const SOURCES: Readonly<Record<string, Buffer | string>> = {
-  'letter.docx': letter,
-  'page.html': PAGE,
-  'picture.png': picture,
-  'report.pdf': makePdf(numberedPages(3)),
-};
-const mailServer = await startMailServer();
-afterAll(() => mailServer.close());
-const data = mkdtempSync(join(tmpdir(), 'site-data-'));
-afterAll(() => rmSync(data, { recursive: true, force: true }));
-const used = useService(() => SOURCES, {
-  DATA_DIR: data,
-  DEMO_PER_ADDRESS: '100',
-  DEMO_PER_HOUR: '100',
-  SIGN_UP: 'open',
-  SMTP_URL: mailServer.url,
-});
-const base = () => used().service.base;
-
-let browser: Browser;
-let page: Page;
-let directory: string;
-/** Violations of the policy, exceptions, dialogs, and requests to another origin. */
-let faults: string[];
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'site-'));
-  await Promise.all(Object.entries(SOURCES).map(([name, bytes]) => writeFile(join(directory, name), bytes)));
-  browser = await launch({
-    executablePath: join(import.meta.dirname, '../../../dist/layers/chromium/chromium'),
-    args: ['--no-sandbox'],
-    timeout: 120_000,
-  });
-});
-afterAll(async () => {
-  await browser?.close();
-  await rm(directory, { recursive: true, force: true });
-});
-beforeEach(async () => {
-  faults = [];
-  page = await browser.newPage();
-  page.setDefaultTimeout(120_000);
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('console', (message) => {
-    if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
-  });
-  page.on('dialog', async (dialog) => {
-    faults.push(`dialog: ${dialog.message()}`);
-    await dialog.dismiss();
-  });
-  page.on('request', (request) => {
-    const { protocol, origin } = new URL(request.url());
-    if (/^http/.test(protocol) && origin !== base()) faults.push(request.url());
-  });
-});
-afterEach(async () => {
-  await page.close();
-  expect(faults).toEqual([]);
-});
-
-async function open(path: string): Promise<void> {
-  await page.goto(`${base()}${path}`, { waitUntil: 'load' });
-}
-
-/** Waits until the conversion has ended, and returns what the page shows. */
-async function ended(): Promise<{ status: string; images: number; text: string }> {
-  await page.waitForSelector('#try:not([aria-busy])');
-  return page.evaluate(async () => {
-    const images = [...document.querySelectorAll<HTMLImageElement>('#result img')];
-    await Promise.all(images.map((image) => image.decode()));
-    return {
-      status: document.querySelector('#status')!.textContent!,
-      images: images.filter(({ naturalWidth }) => naturalWidth > 0).length,
-      text: document.querySelector('#result')!.textContent!,
-    };
-  });
-}
-
-async function enterKey(): Promise<void> {
-  await page.$eval(
-    '#apikey',
-    (input, key) => ((input as HTMLInputElement).value = key),
-    used().service.apiKey,
-  );
-}
-
-const callText = () => page.$eval('#call', ({ textContent }) => textContent!);
 const errorAt = (field: string) =>
-  page
+  page()
     .waitForSelector(`[data-field="${field}"] .error:not([hidden])`)
     .then((place) => place!.evaluate((each) => each.textContent!));
 
@@ -136,9 +23,9 @@ describe('the page that tries conversions', () => {
     await open('/');
     await enterKey();
 
-    await page.click(`.tabs [data-tool=${name}]`);
-    await page.click('[data-sample]:not([hidden])');
-    await page.click('#convert');
+    await page().click(`.tabs [data-tool=${name}]`);
+    await page().click('[data-sample]:not([hidden])');
+    await page().click('#convert');
     const { status, images, text } = await ended();
 
     expect(status).toMatch(/^Done in [\d.]+ s, [\d.]+ (kB|MB)\.$/);
@@ -148,36 +35,19 @@ describe('the page that tries conversions', () => {
     expect(text).toContain('Request ID:');
   });
 
-  it.each(NAMES)('%s: converts a file that is dropped', async (name) => {
-    const [file] = FILES[name as keyof typeof tools];
-    await open(`/#app=${name}`);
-    await enterKey();
-
-    await page.evaluate(
-      (bytes, fileName) => {
-        const dataTransfer = new DataTransfer();
-        dataTransfer.items.add(new File([new Uint8Array(bytes)], fileName));
-        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
-      },
-      [...Buffer.from(SOURCES[file]!)],
-      file,
-    );
-    await page.click('#convert');
-    const { status } = await ended();
-
-    expect(status).toMatch(/^Done/);
-    expect(await callText()).toContain(`-T './${file}'`);
+  it('converts a file that is dropped', async () => {
+    expect(await convertDropped('imageproc')).toMatch(/^Done/);
   });
 
   it('uploads a file first that is too large for a request', async () => {
     await open('/#app=imageproc');
     await enterKey();
     const paths: string[] = [];
-    page.on('request', (request) => paths.push(`${request.method()} ${new URL(request.url()).pathname}`));
+    page().on('request', (request) => paths.push(`${request.method()} ${new URL(request.url()).pathname}`));
 
-    await page.$eval('#try', (form) => form.setAttribute('data-max-body', '10'));
-    await (await page.$('input#choose'))!.uploadFile(join(directory, 'picture.png'));
-    await page.click('#convert');
+    await page().$eval('#try', (form) => form.setAttribute('data-max-body', '10'));
+    await (await page().$('input#choose'))!.uploadFile(file('picture.png'));
+    await page().click('#convert');
     const { status, images } = await ended();
 
     expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
@@ -192,8 +62,8 @@ describe('the page that tries conversions', () => {
     const url = used().sources.urlOf('picture.png');
     await open('/#app=imageproc');
 
-    await page.type('#infile', url);
-    await page.keyboard.press('Enter');
+    await page().type('#infile', url);
+    await page().keyboard.press('Enter');
     const { images, text } = await ended();
 
     expect(images).toBe(1);
@@ -204,27 +74,27 @@ describe('the page that tries conversions', () => {
     const infile = used().sources.urlOf('report.pdf');
     await open(`/#app=pdftools&infile=${encodeURIComponent(infile)}&outfile=page-%25d.png&-r=30`);
     await enterKey();
-    await page.click('#convert');
+    await page().click('#convert');
     const pages = await ended();
     await open(`/#app=pdftools&infile=${encodeURIComponent(infile)}&outfile=all.txt`);
-    await page.reload();
+    await page().reload();
     await enterKey();
-    await page.click('#convert');
+    await page().click('#convert');
     await ended();
 
     expect(pages.images).toBe(3);
-    expect(await page.$eval('#result pre', ({ textContent }) => textContent)).toMatch(/1.*2.*3/s);
+    expect(await page().$eval('#result pre', ({ textContent }) => textContent)).toMatch(/1.*2.*3/s);
   });
 
   it('shows an error at the field that it is about, with its code', async () => {
     await open('/#app=pdftools&infile=ftp://x/&outfile=a.png&-r=5');
 
-    const error = await page.waitForSelector('#pdftools-r ~ .error:not([hidden])');
+    const error = await page().waitForSelector('#pdftools-r ~ .error:not([hidden])');
 
     expect(await error!.evaluate((each) => each.textContent)).toMatch(
       /^Parameter '-r' must be .* BAD_PARAMETER$/,
     );
-    expect(await page.$eval('#pdftools-r', (each) => each.getAttribute('aria-invalid'))).toBe('true');
+    expect(await page().$eval('#pdftools-r', (each) => each.getAttribute('aria-invalid'))).toBe('true');
     expect(await errorAt('infile')).toMatch(/BAD_ADDRESS$/);
   });
 
@@ -233,16 +103,16 @@ describe('the page that tries conversions', () => {
       const { limits } = await (await fetch(`${base()}/api/usage?apikey=${used().service.apiKey}`)).json();
       return limits.minute.used as number;
     };
-    await page.evaluateOnNewDocument(() => {
+    await page().evaluateOnNewDocument(() => {
       Object.defineProperty(Navigator.prototype, 'pdfViewerEnabled', { get: () => true });
     });
     await open('/#app=html2pdf&infile=sample%3Apage.html&outfile=a.pdf');
     await enterKey();
     const before = await left();
-    await page.click('#convert');
+    await page().click('#convert');
     await ended();
 
-    expect(await page.$eval('#result iframe', (frame) => (frame as HTMLIFrameElement).src)).toContain(
+    expect(await page().$eval('#result iframe', (frame) => (frame as HTMLIFrameElement).src)).toContain(
       '/files/',
     );
     expect((await left()) - before).toBe(1);
@@ -251,7 +121,7 @@ describe('the page that tries conversions', () => {
   it('tells how much of a file has been sent', async () => {
     await open('/#app=imageproc&outfile=a.png');
     await enterKey();
-    await page.evaluate(() => {
+    await page().evaluate(() => {
       const seen: number[] = [];
       Object.assign(globalThis, { seen });
       new MutationObserver(() => {
@@ -263,11 +133,11 @@ describe('the page that tries conversions', () => {
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
     });
     // Otherwise the file has been sent before the browser tells any progress.
-    await page.emulateNetworkConditions({ upload: 5e6, download: 1e9, latency: 0 });
-    await page.click('#convert');
+    await page().emulateNetworkConditions({ upload: 5e6, download: 1e9, latency: 0 });
+    await page().click('#convert');
     await ended();
 
-    const seen = await page.evaluate(() => (globalThis as unknown as { seen: number[] }).seen);
+    const seen = await page().evaluate(() => (globalThis as unknown as { seen: number[] }).seen);
     expect(seen.some((share) => share > 0 && share < 1)).toBe(true);
     expect(seen.at(-1)).toBe(-1);
   });
@@ -276,7 +146,7 @@ describe('the page that tries conversions', () => {
     await open(`/#app=pdftools&infile=${encodeURIComponent(used().sources.urlOf('missing'))}`);
     await enterKey();
 
-    await page.click('#convert');
+    await page().click('#convert');
 
     expect(await errorAt('infile')).toMatch(/SOURCE_STATUS$/);
   });
@@ -285,36 +155,36 @@ describe('the page that tries conversions', () => {
     const hash =
       '#app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&-rotate=90&-resize=50%25&-strip=no';
     await open(`/${hash}`);
-    await page.click('.tabs [data-tool=html2pdf]');
-    const other = await page.evaluate(() => location.hash);
-    await page.goBack();
+    await page().click('.tabs [data-tool=html2pdf]');
+    const other = await page().evaluate(() => location.hash);
+    await page().goBack();
     const call = await callText();
 
     expect(other).toMatch(/^#app=html2pdf/);
     expect(call).toContain(
       'app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&_args=-rotate%3D90%20-resize%3D50%25%20-strip%3Dno',
     );
-    expect(await page.$eval('#imageproc-resize', (each) => (each as HTMLInputElement).value)).toBe('50%');
-    await page.goForward();
-    expect(await page.evaluate(() => location.hash)).toBe(other);
+    expect(await page().$eval('#imageproc-resize', (each) => (each as HTMLInputElement).value)).toBe('50%');
+    await page().goForward();
+    expect(await page().evaluate(() => location.hash)).toBe(other);
   });
 
   it('works with the keyboard alone', async () => {
     await open('/');
     const tabTo = async (selector: string) => {
       for (let presses = 0; presses < 60; presses += 1) {
-        await page.keyboard.press('Tab');
-        if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return;
+        await page().keyboard.press('Tab');
+        if (await page().evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return;
       }
       throw new Error(`${selector} cannot be reached.`);
     };
 
     await tabTo('.tabs [data-tool=imageproc]');
-    await page.keyboard.press('Enter');
+    await page().keyboard.press('Enter');
     await tabTo('[data-sample="picture.png"]');
-    await page.keyboard.press('Space');
+    await page().keyboard.press('Space');
     await tabTo('#convert');
-    await page.keyboard.press('Enter');
+    await page().keyboard.press('Enter');
 
     expect((await ended()).images).toBe(1);
   });
@@ -325,20 +195,20 @@ describe('the page that tries conversions', () => {
       (name) => `${encodeURIComponent(name)}=${encodeURIComponent(evil)}`,
     );
     await open(`/#${hash.join('&')}`);
-    await page.waitForSelector('.error:not([hidden])');
+    await page().waitForSelector('.error:not([hidden])');
     await enterKey();
-    await page.click('#convert');
-    await page.waitForSelector('#try:not([aria-busy])');
+    await page().click('#convert');
+    await page().waitForSelector('#try:not([aria-busy])');
 
-    expect(await page.$$eval('main script, main img[onerror]', ({ length }) => length)).toBe(0);
+    expect(await page().$$eval('main script, main img[onerror]', ({ length }) => length)).toBe(0);
   });
 
   it('never takes a key from the hash, or writes it there', async () => {
     await open('/#app=imageproc&apikey=SECRET&infile=sample%3Apicture.png');
-    await page.type('#apikey', 'TYPED');
-    await page.type('#outfile', 'x');
+    await page().type('#apikey', 'TYPED');
+    await page().type('#outfile', 'x');
 
-    expect(await page.evaluate(() => location.hash)).not.toMatch(/apikey|TYPED/);
+    expect(await page().evaluate(() => location.hash)).not.toMatch(/apikey|TYPED/);
     expect(await callText()).not.toMatch(/SECRET|TYPED/);
   });
 
@@ -354,7 +224,7 @@ describe('the page that tries conversions', () => {
       }));
       await open(`/#app=${name}`);
 
-      const calls = await page.evaluate(
+      const calls = await page().evaluate(
         (app, all) => {
           const way = document.querySelector<HTMLInputElement>('[value=URL]')!;
           way.click();
@@ -436,23 +306,23 @@ function valueFor(option: Option<unknown>): string {
 }
 
 it('signs up by email without JavaScript, and converts with the first key', async () => {
-  await page.setJavaScriptEnabled(false);
+  await page().setJavaScriptEnabled(false);
   await open('/account');
-  await page.type('#email', 'Alice@example.com');
-  await Promise.all([page.waitForNavigation(), page.click('form .narrow button, form.narrow button')]);
+  await page().type('#email', 'Alice@example.com');
+  await press(page(), 'form .narrow button, form.narrow button');
   const mail = await vi.waitUntil(() => mailServer.mails.at(-1), 60_000);
   const token = /token=(?:3D)?([\w-]{22})/.exec(mail.replace(/=\r?\n/g, ''))![1]!;
   await open(`/account/sign-in?token=${token}`);
-  await Promise.all([page.waitForNavigation(), page.click('form button')]);
-  const key = await page.$eval('#new-key', ({ textContent }) => textContent!);
-  await page.setJavaScriptEnabled(true);
+  await press(page(), 'form button');
+  const key = await page().$eval('#new-key', ({ textContent }) => textContent!);
+  await page().setJavaScriptEnabled(true);
   await open('/#app=imageproc');
-  await page.type('#apikey', key);
-  await page.click('[data-sample]:not([hidden])');
-  await page.click('#convert');
+  await page().type('#apikey', key);
+  await page().click('[data-sample]:not([hidden])');
+  await page().click('#convert');
   const { images } = await ended();
   await open('/account');
-  const account = await page.$eval('main', ({ textContent }) => textContent!);
+  const account = await page().$eval('main', ({ textContent }) => textContent!);
 
   expect(images).toBe(1);
   expect(account).toMatch(/alice@example\.com.*Conversions: 1\. Failed: 0\./s);
@@ -470,20 +340,18 @@ it('manages accounts without JavaScript, whose uploads stop with them', async ()
     code: 'TIMED_OUT',
     requestId: 'a-request',
   });
-  const submit = async (selector: string) => {
-    await Promise.all([page.waitForNavigation(), page.click(selector)]);
-  };
-  const text = () => page.$eval('main', ({ textContent }) => textContent!);
-  await page.setJavaScriptEnabled(false);
+  const submit = (selector: string) => press(page(), selector);
+  const text = () => page().$eval('main', ({ textContent }) => textContent!);
+  await page().setJavaScriptEnabled(false);
 
   await open(`/account/sign-in?token=${token}`);
   await submit('main form button');
   const overview = await text();
   await submit('.tabs a[href="/operator/accounts"]');
-  await page.type('[name=search]', 'customer');
+  await page().type('[name=search]', 'customer');
   await submit('.find button');
   await submit('th[scope=row] a');
-  await page.type('[name=perMonth]', '7');
+  await page().type('[name=perMonth]', '7');
   await submit('.keys button');
   const limited = await stores.keys.get(record.id);
   const before = await stores.keys.find(apiKey);
@@ -502,7 +370,7 @@ it('manages accounts without JavaScript, whose uploads stop with them', async ()
   expect(disabled).toContain('This account is disabled');
   expect([upload.status, convert.status, again.status]).toEqual([400, 401, 204]);
   expect(log).toMatch(/enable account.*disable account.*change limits.*perMonth=7.*sign in/s);
-  await page.setJavaScriptEnabled(true);
+  await page().setJavaScriptEnabled(true);
   for (const path of ['', '/accounts', `/account?id=${record.account}`, '/audit', '/accounts?search=none']) {
     await open(`/operator${path}`);
     await checkAccess();
@@ -522,33 +390,12 @@ async function prepareUpload(apiKey: string) {
   };
 }
 
-/** Checks that a page is accessible in light and dark, and that it fits a phone. */
-async function checkAccess(): Promise<void> {
-  for (const value of ['light', 'dark']) {
-    await page.emulateMediaFeatures([
-      { name: 'prefers-color-scheme', value },
-      { name: 'prefers-reduced-motion', value: 'reduce' },
-    ]);
-    await page.setViewport({ width: value === 'light' ? 1440 : 390, height: 800 });
-    const found = await page.evaluate(
-      `(() => { ${axe.source}; return axe.run({ resultTypes: ['violations'] }); })()`,
-    );
-    const { violations } = found as {
-      violations: Array<{ id: string; nodes: Array<{ html: string; failureSummary: string }> }>;
-    };
-    expect(violations.map(({ id, nodes: [first] }) => [id, first!.html, first!.failureSummary])).toEqual([]);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-  }
-}
-
 describe('every page', () => {
-  it.each(PATHS)('%s has no accessibility violations in light or dark, and fits a phone', async (path) => {
-    await open(path);
-    await page.evaluate(() => {
-      for (const details of document.querySelectorAll('details')) details.open = true;
-    });
-    await checkAccess();
-  });
+  // The other references have the same parts.
+  it.each(['/', '/docs', '/support', '/account', '/docs/html2pdf'])(
+    '%s has no accessibility violations in light or dark, and fits a phone',
+    checkWholePage,
+  );
 
   it('has an anchor for every name of every option, and for every error code', async () => {
     for (const tool of ALL) {
@@ -600,44 +447,16 @@ describe('every page', () => {
   });
 });
 
-const PROGRAMS = {
-  curl: ['sh', '-c'],
-  JavaScript: [process.execPath, '--input-type=module', '-e'],
-  Python: ['python3', '-c'],
-  PHP: ['php', '-r'],
-} as const;
-const RUNNABLE = (['curl', 'JavaScript', 'Python', 'PHP'] as const).filter((way) =>
-  isInstalled(PROGRAMS[way][0]),
-);
-
 describe('the programs that the page shows', () => {
-  it.each(NAMES)('%s: run with a URL and print the URL of the result', async (name) => {
-    const [file, outfile] = FILES[name as keyof typeof tools];
-    const infile = used().sources.urlOf(file);
-    const call = callOf({ app: name, infile, outfile, options: new Map() }, base());
-
-    await Promise.all(RUNNABLE.map((way) => runProgram(way, call)));
+  it('run with a URL and print the URL of the result', async () => {
+    await site.runProgramsOf('imageproc');
   });
 
   it('run with a file, whatever its name is', async () => {
-    const file = `it's "$HOME" \\ %41 é.png`;
-    await writeFile(join(directory, file), picture);
-    const call = callOf({ app: 'imageproc', infile: '', outfile: 'a.jpg', options: new Map() }, base(), {
-      file,
-    });
+    const name = `it's "$HOME" \\ %41 é.png`;
+    await writeFile(file(name), sources['picture.png']!);
+    const call = { app: 'imageproc', infile: '', outfile: 'a.jpg', options: new Map() };
 
-    await Promise.all(RUNNABLE.map((way) => runProgram(way, call)));
+    await site.runPrograms(callOf(call, base(), { file: name }));
   });
 });
-
-/** Runs a program, and downloads what it prints. */
-async function runProgram(way: (typeof RUNNABLE)[number], call: ApiCall): Promise<void> {
-  const [program, ...args] = PROGRAMS[way];
-  const text = snippetOf(way, call).replace('<?php', '');
-  const env = { ...process.env, API_KEY: used().service.apiKey };
-  const { stdout } = await run(program, [...args, text], { cwd: directory, env });
-  const response = await fetch(stdout.replace('[Output] ', '').replace('<br>', '').trim());
-  await response.arrayBuffer();
-
-  expect([way, response.status]).toEqual([way, 200]);
-}

@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as tools from '../../../functions/tools.ts';
 import { readCommand } from '../../../infra/keys/command.ts';
 import { runCommand } from '../../../infra/keys/run.ts';
@@ -41,8 +40,8 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the command in a process of its own. */
-function run(...args: string[]): Promise<Ended> {
+/** Runs the command in a process of its own, which takes far longer. */
+function runApart(...args: string[]): Promise<Ended> {
   const env = { PATH: '/usr/bin:/bin', ...settings, ...COMPILE_CACHE };
   return new Promise((resolve) => {
     execFile(process.execPath, [SCRIPT, ...args], { env }, (error, stdout, stderr) =>
@@ -51,8 +50,8 @@ function run(...args: string[]): Promise<Ended> {
   });
 }
 
-/** Runs the command in this process, which takes far less time. */
-async function runHere(...args: string[]): Promise<Ended> {
+/** Runs the command in this process. */
+async function run(...args: string[]): Promise<Ended> {
   try {
     const command = readCommand(args, Object.keys(tools));
     if (command.name === 'help') throw new Error('The help is printed by the script.');
@@ -66,9 +65,9 @@ async function runHere(...args: string[]): Promise<Ended> {
 }
 
 describe.each([
-  { name: 'one machine', store: [], run },
-  { name: 'DynamoDB', store: ['--table', 'keys'], run: runHere },
-])('the keys command on $name', ({ store, run }) => {
+  { name: 'one machine', store: [] },
+  { name: 'DynamoDB', store: ['--table', 'keys'] },
+])('the keys command on $name', ({ store }) => {
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json', ...store)).stdout);
 
   it('prints a link that signs in', async () => {
@@ -173,10 +172,10 @@ describe.each([
 });
 
 it('uses the table that its command line names', async () => {
-  const { id } = JSON.parse((await runHere('create', '--name', 'x', '--json', '--table', 'keys')).stdout);
+  const { id } = JSON.parse((await run('create', '--name', 'x', '--json', '--table', 'keys')).stdout);
 
-  expect((await run('show', id, '--table', 'keys')).stdout).toContain(id);
-  expect((await runHere('show', id)).stdout).toBe('');
+  expect((await runApart('show', id, '--table', 'keys')).stdout).toContain(id);
+  expect((await run('show', id)).stdout).toBe('');
 });
 
 it('does not take a missing database for one without keys', async () => {
@@ -204,8 +203,10 @@ it('adds a key only to an account that exists', async () => {
 });
 
 it('does not rotate a key that has expired', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { id } = JSON.parse((await run('create', '--name', 'old', '--expires', '1s', '--json')).stdout);
-  await setTimeout(1100);
+  vi.advanceTimersByTime(1100);
 
   const { code, stdout, stderr } = await run('rotate', id);
 
@@ -213,11 +214,18 @@ it('does not rotate a key that has expired', async () => {
   expect(stderr).toBe(`There is no valid key ${id}. Create a new one.\n`);
 });
 
-describe('a mistake on the command line', () => {
-  it('is named in one line', async () => {
-    const { code, stderr } = await run('frobnicate');
+it('prints a key for another process, and names a mistake in one line', async () => {
+  const { id } = JSON.parse((await run('create', '--name', 'x', '--json')).stdout);
 
-    expect(code).toBe(2);
-    expect(stderr).toBe("Unknown command 'frobnicate'.\nRun 'npm run keys -- help' for all commands.\n");
+  const [shown, unknown, mistaken] = await Promise.all(
+    [['show', id, '--json'], ['show', 'key_0000000000'], ['frobnicate']].map((args) => runApart(...args)),
+  );
+
+  expect(JSON.parse(shown!.stdout)).toMatchObject({ id, name: 'x' });
+  expect(unknown).toEqual({ code: 1, stdout: '', stderr: 'There is no key key_0000000000.\n' });
+  expect(mistaken).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: "Unknown command 'frobnicate'.\nRun 'npm run keys -- help' for all commands.\n",
   });
 });

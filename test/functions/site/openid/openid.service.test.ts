@@ -1,9 +1,8 @@
-import { join } from 'node:path';
-import { launch, type Page } from 'puppeteer-core';
 import { afterAll, expect, it } from 'vitest';
 import { writeSite } from '../../../../functions/site/build.ts';
 import { freePort } from '../../../helpers/free-port.ts';
 import { useService } from '../../../service/server/use-service.ts';
+import { ended, press, useBrowser } from '../use-browser.ts';
 import { CLIENT, startProvider } from './provider.ts';
 
 await writeSite();
@@ -22,14 +21,10 @@ useService(() => ({}), {
   OPENID_NAME: 'Example',
 });
 
+const usedPage = useBrowser(() => [base, new URL(provider.issuer).origin]);
+
 it('signs up with a provider without JavaScript, converts with the first key, and signs out', async () => {
-  await using browser = await launch({
-    executablePath: join(import.meta.dirname, '../../../../dist/layers/chromium/chromium'),
-    args: ['--no-sandbox'],
-    timeout: 120_000,
-  });
-  const page = await browser.newPage();
-  page.setDefaultTimeout(120_000);
+  const page = usedPage();
   await page.setJavaScriptEnabled(false);
   await page.goto(`${base}/account`);
   await press(page, 'a.button');
@@ -39,8 +34,7 @@ it('signs up with a provider without JavaScript, converts with the first key, an
   await page.type('#apikey', key);
   await page.click('[data-sample]:not([hidden])');
   await page.click('#convert');
-  await page.waitForSelector('#try:not([aria-busy])');
-  const status = await page.$eval('#status', ({ textContent }) => textContent);
+  const { status } = await ended(page);
   await page.setJavaScriptEnabled(false);
   await page.goto(`${base}/account`);
   const account = await page.$eval('main', ({ textContent }) => textContent!);
@@ -51,7 +45,3 @@ it('signs up with a provider without JavaScript, converts with the first key, an
   expect(account).toMatch(/alice@example\.com.*Conversions: 1\. Failed: 0\./s);
   expect(button).toBe('Sign in with Example');
 });
-
-async function press(page: Page, selector: string): Promise<void> {
-  await Promise.all([page.waitForNavigation(), page.click(selector)]);
-}

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { doc2any } from '../../functions/doc2any/tool.ts';
 import { html2image } from '../../functions/html2image/tool.ts';
@@ -14,7 +13,7 @@ import { SAMPLES as HTML2IMAGE } from '../functions/html2image/option-samples.ts
 import { SAMPLES as HTML2PDF } from '../functions/html2pdf/option-samples.ts';
 import type { Sample } from '../functions/option-effects.ts';
 import { SAMPLES as PDFTOOLS } from '../functions/pdftools/option-samples.ts';
-import { drawPage, readPdf } from '../helpers/pdf.ts';
+import { watermarkOf } from '../helpers/watermark.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';
 
@@ -27,28 +26,6 @@ const used = useService(
   }),
   { DEMO_PER_ADDRESS: '100000', DEMO_PER_HOUR: '100000' },
 );
-
-/** Share of the pixels of a picture that are red. */
-async function redShare(picture: Buffer): Promise<number> {
-  const { data, info } = await sharp(picture)
-    .flatten({ background: '#fff' })
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  let red = 0;
-  for (let at = 0; at < data.length; at += info.channels) if (data[at]! > data[at + 1]! + 40) red += 1;
-  return red / (info.width * info.height);
-}
-
-/** Returns the pages of a demo result and how much of the first one is red. */
-async function watermarkOf(result: Buffer, format: Format) {
-  if (format !== 'pdf') return { pages: 1, red: await redShare(result) };
-  const { pages } = await readPdf(result);
-  const { width, height } = pages[0]!;
-  return {
-    pages: pages.length,
-    red: await redShare(await drawPage(result, 1, 600 / Math.max(width, height))),
-  };
-}
 
 /** Asks for a demo result, and returns it if there is one. */
 async function demo(tool: Tool, format: Format, infile: string, options: Readonly<Record<string, string>>) {
