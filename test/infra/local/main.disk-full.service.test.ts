@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SAMPLES } from '../../../infra/local/self-check/samples.ts';
 import { type Server, startServer } from './server.ts';
 
 let server: Server;
-afterEach(() => server.close());
+beforeAll(async () => {
+  server = await startServer({ command: onSmallDisk });
+});
+afterAll(() => server.close());
 
 /** Starts a program with a data directory on a disk of 3 MB, which only that program sees. */
 const onSmallDisk = (directory: string) => [
@@ -45,7 +48,6 @@ function convert(side: number): Promise<Response> {
 
 describe('a disk that is full', () => {
   it('rejects conversions, loses nothing, and serves again once there is space', async () => {
-    server = await startServer({ command: onSmallDisk });
     const data = dataOf(server);
     expect((await convert(10)).status).toBe(200);
     const before = readdirSync(join(data, 'results')).length;
@@ -66,7 +68,6 @@ describe('a disk that is full', () => {
   });
 
   it('leaves no part of a result that did not fit', async () => {
-    server = await startServer({ command: onSmallDisk });
     const data = dataOf(server);
     const before = readdirSync(join(data, 'results'));
 

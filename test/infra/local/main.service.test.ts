@@ -2,23 +2,22 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readStat } from '../../../functions/engines/worker/linux/proc.ts';
 import { lockDataDirectory } from '../../../infra/local/operation/lock.ts';
 import { openStores } from '../../../infra/local/stores.ts';
+import { sessionOf } from '../../functions/engines/worker/linux/session-of.ts';
 import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 import { processesBelow } from '../../helpers/leftovers.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/local/main.ts');
+const API_KEY = /[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/;
 const TOOLS = ['pdftools', 'html2pdf', 'html2image', 'imageproc', 'doc2any'];
 
 let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'start-'));
-});
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function start(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
   const env = {
@@ -48,14 +47,16 @@ async function check(settings: Readonly<Record<string, string>> = {}) {
   return { output, log, code: code as number | null };
 }
 
-describe('the check', () => {
-  let data: string;
-  let first: Awaited<ReturnType<typeof check>>;
-  beforeAll(async () => {
-    data = await mkdtemp(join(directory, 'new-'));
-    first = await check({ DATA_DIR: data });
-  });
+let data: { readonly DATA_DIR: string };
+let first: Awaited<ReturnType<typeof check>>;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'start-'));
+  data = { DATA_DIR: join(directory, 'data') };
+  first = await check(data);
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
 
+describe('the check', () => {
   it('converts one sample with each tool, prints a row for each, and succeeds', () => {
     const { output, code } = first;
 
@@ -72,13 +73,10 @@ describe('the check', () => {
     expect((await readdir(directory)).filter((name) => name.startsWith('docmill-'))).toEqual([]);
   });
 
-  it('creates a key once, shows it once, and keeps only its hash', async () => {
-    const second = await check({ DATA_DIR: data });
-
-    const apiKey = /[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/.exec(first.output)?.[0];
+  it('creates a key, shows it, and keeps only its hash', async () => {
+    const apiKey = API_KEY.exec(first.output)?.[0];
     expect(apiKey).toBeDefined();
-    expect(second.output).not.toMatch(/[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/);
-    for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
+    for (const entry of await readdir(data.DATA_DIR, { recursive: true, withFileTypes: true })) {
       if (!entry.isFile()) continue;
       expect(await readFile(join(entry.parentPath, entry.name), 'latin1')).not.toContain(apiKey!);
     }
@@ -136,14 +134,30 @@ describe('the check', () => {
 });
 
 describe('a server in a terminal', () => {
-  let data: { readonly DATA_DIR: string };
   let server: ReturnType<typeof start>;
   let output = '';
   beforeAll(async () => {
-    data = { DATA_DIR: join(directory, 'terminal') };
     server = start([], { ...data, LOG_FORMAT: 'pretty' });
     server.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
     while (!/token=\S+\n/.test(output)) await once(server.stdout, 'data');
+  });
+
+  it('creates no second key', () => {
+    expect(output).not.toMatch(API_KEY);
+  });
+
+  it('keeps its engines in its session, outside its process group, and with a lower priority', async () => {
+    const pid = server.pid!;
+    const own = { session: sessionOf(pid), group: readStat(pid).group, priority: getPriority(pid) };
+    const engines = () => processesBelow(directory).filter((each) => each.pid !== pid);
+    const isRight = (each: number) =>
+      sessionOf(each) === own.session &&
+      readStat(each).group !== own.group &&
+      getPriority(each) > own.priority;
+
+    expect(engines().length).toBeGreaterThan(4);
+    // One that has just been started is still in the group of the server.
+    await expect.poll(() => engines().filter((each) => !isRight(each.pid))).toEqual([]);
   });
 
   it('prints a link that signs in an operator once', async () => {

@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
@@ -82,30 +80,6 @@ export async function startServer({
       child.kill('SIGKILL');
       await ended;
       await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
-    },
-  };
-}
-
-/** A source that sends its response only when it is told to. */
-export async function slowSource(body: Buffer, contentType: string) {
-  const waiting: ServerResponse[] = [];
-  const server = createServer((_, response) => void waiting.push(response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    host,
-    url: `http://${host}/source`,
-    /** Waits until somebody downloads it. */
-    async requested() {
-      if (waiting.length === 0) await once(server, 'request');
-    },
-    release() {
-      for (const response of waiting.splice(0)) response.setHeader('Content-Type', contentType).end(body);
-    },
-    close() {
-      server.closeAllConnections();
-      server.close();
     },
   };
 }
