@@ -112,7 +112,7 @@ export const engines = [
     'functions/engines/pdf/rewrite.ts',
     [["!(isWhole && delivery === 'one')", "(isWhole || delivery !== 'one')"]],
     'test/functions/pdftools/',
-    'test/service/demo',
+    'test/service/calls',
   ),
   ...inFile(
     'functions/engines/pdf/qpdf/job.ts',

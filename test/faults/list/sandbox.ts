@@ -57,14 +57,10 @@ export const sandbox = [
     'test/functions/engines/worker/pool.faults',
     'test/functions/engines/worker/pool.engine',
   ),
-  ...inFile(
-    'functions/engines/worker/workspace.ts',
-    [
-      ['if (!isBelow(folder, dirname(path))) return false;', ''],
-      [': outputs.includes(name)', ': outputs.length > 0'],
-    ],
-    'test/functions/engines/worker/workspace',
-  ),
+  ...inFile('functions/engines/worker/workspace.ts', [
+    ['if (!isBelow(folder, dirname(path))) return false;', ''],
+    [': outputs.includes(name)', ': outputs.length > 0'],
+  ]),
   ...inFile(
     'functions/engines/worker/pool.ts',
     [

@@ -99,7 +99,7 @@ describe('the container', () => {
   it('passes each setting of the server, except those about the machine and its network', () => {
     const [, section] = read('infra/local/README.md').split(/^## Settings$/m);
     const table = section!.split(/^## /m)[0]!.matchAll(/^\| `([A-Z_]+)` \|/gm);
-    const own = ['PORT', 'HOST', 'DATA_DIR', 'METRICS_PORT', 'DEBIAN_MIRROR', 'BUILD_DIR'];
+    const own = ['PORT', 'HOST', 'DATA_DIR', 'METRICS_PORT', 'DEBIAN_MIRROR', 'BUILD_DIR', 'FONTS'];
 
     expect([...own, ...PASSED_SETTINGS].sort()).toEqual([...table].map(([, name]) => name!).sort());
   });
