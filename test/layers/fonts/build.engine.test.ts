@@ -56,7 +56,7 @@ describe('the fonts layer', () => {
     ['Wingdings', 'OpenSymbol'],
     ['Symbol', 'OpenSymbol'],
     ['SimSun', 'WenQuanYi Micro Hei'],
-    ['Meiryo', 'Metric Meiryo'],
+    ['Meiryo', 'WenQuanYi Micro Hei'],
     ['MS Gothic', 'MotoyaLCedar'],
     ['Khmer UI', 'Noto Sans Khmer'],
     ['Myanmar Text', 'Noto Sans Myanmar'],
