@@ -1,8 +1,11 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /** The locale of documents that name no language, unless the caller or the operator sets another one. */
 export const DEFAULT_LOCALE = 'en-US';
+
+/** The locale that the layer has a folder for. */
+const LAYER_LOCALE = 'en_US';
 
 /**
  * Returns the name that the C library has for a language tag, such as `de_DE` for `de`, or `undefined` if the tag is not valid, not
@@ -28,8 +31,11 @@ export function localeEnvironment(
   locale: string,
 ): Readonly<Record<string, string>> {
   const name = `${locale}.UTF-8`;
+  const own = resolve(layers, 'libreoffice/share/locale');
+  if (locale === LAYER_LOCALE) return { LANG: name, LOCPATH: own };
   const folder = join(home, 'locale', name);
   mkdirSync(folder, { recursive: true });
-  symlinkSync(resolve(layers, 'libreoffice/share/locale/en_US.UTF-8/LC_CTYPE'), join(folder, 'LC_CTYPE'));
+  const characters = join(folder, 'LC_CTYPE');
+  if (!existsSync(characters)) symlinkSync(join(own, `${LAYER_LOCALE}.UTF-8/LC_CTYPE`), characters);
   return { LANG: name, LOCPATH: join(home, 'locale') };
 }
