@@ -98,6 +98,7 @@ function reportedError(report: ErrorReport, { isReassembled }: ConversionRequest
 
 function checkTool({ name }: Tool, { tools }: KeyRecord): void {
   if (!tools || tools.includes(name)) return;
+  if (tools.length === 0) throw new ConversionError('BAD_PARAMETER', 'This API key may not use any tool.');
   throw new ConversionError(
     'UNKNOWN_APP',
     `Parameter 'app' must be one of ${tools.join(', ')} for this API key, got '${name}'.`,

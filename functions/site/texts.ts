@@ -130,6 +130,7 @@ export const TEXTS = {
     rotate: 'Rotate',
     rotateHint: 'Rotating creates another key. The old one works for another 24 hours.',
     disable: 'Disable',
+    accountExpired: 'The operator has set an end for this account, and it has passed. Ask the operator.',
     tooManyKeys: {
       valid: 'An account can have at most 20 valid keys. Disable one first, or ask the operator.',
       all: 'An account can have at most 200 keys, including disabled ones. Ask the operator to delete some.',

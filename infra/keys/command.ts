@@ -24,8 +24,9 @@ export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region RE
   disable ID | enable ID    refuses a key, or all keys and sessions of an account, or accepts them again
   audit                     lists the actions of operators
   revoke ID                 deletes a key
-  limits ID [--per-minute N] [--per-month N] [--concurrent N]
-                            sets the limits of the key's account; 0 refuses every call, and 'default' instead of N removes a limit
+  limits ID|ACCOUNT [--per-minute N] [--per-month N] [--concurrent N] [--tools LIST] [--expires 90d]
+                            sets what all keys of an account, or of the key's account, may do; 0 refuses every call, 'default'
+                            instead of N removes a limit, and --tools all and --expires never lift a restriction
   usage [ID] [--month 2026-11] [--csv]
                             shows usage of the key's account, or of all accounts
 
@@ -41,8 +42,15 @@ interface Common {
   readonly region: string | undefined;
 }
 
+/** Changes of an account's restrictions; `null` lifts one. */
+export interface RestrictionChanges {
+  readonly limits: LimitChanges;
+  readonly tools?: readonly string[] | null;
+  readonly expires?: number | null;
+}
+
 /** Limits to set; `null` removes one. */
-export type LimitChanges = { readonly [Name in keyof RateLimits]: number | null };
+type LimitChanges = { readonly [Name in keyof RateLimits]: number | null };
 
 export type Command = Common &
   (
@@ -57,7 +65,8 @@ export type Command = Common &
     | { readonly name: 'disable' | 'enable'; readonly account: string }
     | { readonly name: 'rotate'; readonly id: string; readonly overlap: number }
     | { readonly name: 'sign'; readonly id: string; readonly url: URL; readonly expires: number }
-    | { readonly name: 'limits'; readonly id: string; readonly limits: LimitChanges }
+    | (RestrictionChanges & { readonly name: 'limits'; readonly id: string })
+    | (RestrictionChanges & { readonly name: 'limits'; readonly account: string })
     | {
         readonly name: 'usage';
         readonly id: string | undefined;
@@ -102,7 +111,7 @@ const TAKES: Readonly<Record<string, readonly string[]>> = {
   disable: [],
   enable: [],
   revoke: [],
-  limits: LIMITS,
+  limits: [...LIMITS, 'tools', 'expires'],
   usage: ['month', 'csv'],
 };
 
@@ -161,9 +170,12 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
       return { ...common, name, id: required(), url: readUrl(url), expires };
     }
     case 'limits':
-      if (Object.keys(limits).length === 0)
-        throw new UsageError('Give at least one of --per-minute, --per-month and --concurrent.');
-      return { ...common, name, id: required(), limits };
+      return {
+        ...common,
+        name,
+        ...(id !== undefined && isAccount(id) ? { account: id } : { id: required() }),
+        ...readRestrictions(values, limits, tools, now),
+      };
     case 'usage': {
       const month = values.month ?? monthOf(now);
       if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
@@ -201,11 +213,7 @@ function readNewKey(
   // These characters would start a new line or reverse text in a table.
   if (!name || name.length > 100 || /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name))
     throw new UsageError('--name must have 1 to 100 characters, without control characters.');
-  const allowed =
-    values.tools === undefined ? undefined : [...new Set(values.tools.split(',').map((tool) => tool.trim()))];
-  const unknown = allowed?.find((tool) => !tools.includes(tool));
-  if (unknown !== undefined)
-    throw new UsageError(`--tools must be a comma-separated list of ${tools.join(', ')}, got '${unknown}'.`);
+  const allowed = values.tools === undefined ? undefined : readTools(values.tools, tools);
   if (values.account !== undefined && !isAccount(values.account)) {
     throw new UsageError(`--account must be the account of an existing key, got '${values.account}'.`);
   }
@@ -220,6 +228,30 @@ function readNewKey(
     ...(allowed && { tools: allowed }),
     ...(values.signing && { kind: 'signing' as const }),
     limits: limits as RateLimits,
+  };
+}
+
+function readTools(text: string, tools: readonly string[]): readonly string[] {
+  const allowed = [...new Set(text.split(',').map((tool) => tool.trim()))];
+  const unknown = allowed.find((tool) => !tools.includes(tool));
+  if (unknown === undefined) return allowed;
+  throw new UsageError(`--tools must be a comma-separated list of ${tools.join(', ')}, got '${unknown}'.`);
+}
+
+function readRestrictions(
+  { tools, expires }: { tools?: string; expires?: string },
+  limits: LimitChanges,
+  known: readonly string[],
+  now: number,
+): RestrictionChanges {
+  if (Object.keys(limits).length === 0 && tools === undefined && expires === undefined)
+    throw new UsageError(
+      'Give at least one of --per-minute, --per-month, --concurrent, --tools and --expires.',
+    );
+  return {
+    limits,
+    ...(tools !== undefined && { tools: tools === 'all' ? null : readTools(tools, known) }),
+    ...(expires !== undefined && { expires: expires === 'never' ? null : now + readLifetime(expires) }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../functions/platform/audit.ts';
 import { isValid, type KeyRecord } from '../../functions/platform/keys/keys.ts';
+import type { Restrictions } from '../../functions/platform/keys/restrictions.ts';
 import { dayOf } from '../../functions/shared/dates.ts';
 
 /** Formats a key as lines of names and values. */
@@ -12,11 +13,23 @@ export function describeKey(record: KeyRecord): string {
     ['state', stateOf(record)],
     ['created', new Date(record.created).toISOString()],
     ['last used', record.lastUsed ?? 'never'],
-    ['expires', record.expires === undefined ? 'never' : new Date(record.expires).toISOString()],
-    ['tools', record.tools?.join(', ') ?? 'all'],
-    ['limits', limitsOf(record)],
+    ...restrictionRows(record),
   ];
   return columns(rows);
+}
+
+/** Formats the restrictions of an account as lines of names and values. */
+export function describeAccount(account: string, restrictions: Restrictions): string {
+  return columns([['account', account], ...restrictionRows(restrictions)]);
+}
+
+function restrictionRows(restrictions: Restrictions): string[][] {
+  const { tools, expires } = restrictions;
+  return [
+    ['expires', expires === undefined ? 'never' : new Date(expires).toISOString()],
+    ['tools', tools?.join(', ') ?? 'all'],
+    ['limits', limitsOf(restrictions)],
+  ];
 }
 
 /** Formats keys as a table. */
@@ -58,7 +71,7 @@ function stateOf(record: KeyRecord): string {
   return isValid(record) ? 'valid' : 'expired';
 }
 
-function limitsOf({ limits: { perMinute, perMonth, concurrent } }: KeyRecord): string {
+function limitsOf({ limits: { perMinute, perMonth, concurrent } }: Restrictions): string {
   const parts = [
     perMinute === undefined ? '' : `${perMinute}/minute`,
     perMonth === undefined ? '' : `${perMonth}/month`,

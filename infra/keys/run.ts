@@ -2,13 +2,14 @@ import { userInfo } from 'node:os';
 import type { AccountTable } from '../../functions/platform/accounts.ts';
 import type { AuditLog } from '../../functions/platform/audit.ts';
 import { keyIdOf } from '../../functions/platform/keys/api-key.ts';
+import { type KeyRecord, type Keys, type NewKey, rotateKey } from '../../functions/platform/keys/keys.ts';
 import {
-  type KeyRecord,
-  type Keys,
-  type NewKey,
-  rotateKey,
-  setLimits,
-} from '../../functions/platform/keys/keys.ts';
+  createByOperator,
+  type Restrictions,
+  restrict,
+  restrictionsOf,
+  settle,
+} from '../../functions/platform/keys/restrictions.ts';
 import type { Records } from '../../functions/platform/records.ts';
 import {
   type PriceRows,
@@ -20,11 +21,10 @@ import type { Usage } from '../../functions/platform/usage/usage.ts';
 import { LINK_PARAMETERS, signQuery } from '../../functions/router/admission/signature.ts';
 import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
-import type { RateLimits } from '../../functions/shared/rate-limits.ts';
 import { LOCAL_OPERATOR, Members } from '../../functions/site/accounts/members.ts';
 import * as tools from '../../functions/tools.ts';
-import type { Command, LimitChanges } from './command.ts';
-import { auditTable, columns, describeKey, keyTable } from './print.ts';
+import type { Command, RestrictionChanges } from './command.ts';
+import { auditTable, columns, describeAccount, describeKey, keyTable } from './print.ts';
 
 export interface Stores {
   readonly keys: Keys;
@@ -57,10 +57,10 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
       return '';
     case 'create':
       await checkAccount(command.key, stores);
-      return printNew(await keys.create(command.key));
+      return printNew(await createByOperator(stores, command.key, keys.create));
     case 'import': {
       await checkAccount(command.key, stores);
-      const record = await keys.add(command.hash, command.key);
+      const record = await createByOperator(stores, command.key, (key) => keys.add(command.hash, key));
       if (!record) throw new Error(`This key already exists: ${keyIdOf(command.hash)}.`);
       return printKey(record);
     }
@@ -99,18 +99,30 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
         );
         return print({ account, disabled: name === 'disable' }, `${account} is ${name}d.\n`);
       }
-      return printKey(await keys.update(command.id, { disabled: command.name === 'disable' }));
-    case 'revoke':
-      if (!(await keys.revoke(command.id))) throw new Error(`There is no key ${command.id}.`);
+      {
+        const record = await keys.update(command.id, { disabled: command.name === 'disable' });
+        if (record && command.name === 'disable') await settle(stores, record.account);
+        return printKey(record);
+      }
+    case 'revoke': {
+      const record = await keys.get(command.id);
+      if (!record || !(await keys.revoke(command.id))) throw new Error(`There is no key ${command.id}.`);
+      await settle(stores, record.account);
       return print({ id: command.id, revoked: true }, `${command.id} is revoked.\n`);
+    }
     case 'sign': {
       const url = await signUrl(command, keys);
       return print({ url, expires: new Date(1000 * command.expires).toISOString() }, `${url}\n`);
     }
     case 'limits': {
-      const record = await keys.get(command.id);
-      if (record) await setLimits(keys, record.account, changeLimits(record.limits, command.limits));
-      return printKey(await keys.get(command.id));
+      const account = 'account' in command ? command.account : (await keys.get(command.id))?.account;
+      if (account === undefined) return printKey(undefined);
+      await findAccount(account, stores);
+      const { restrictions } = (await accounts.get(account))!;
+      await restrict(stores, account, changeRestrictions(restrictions, command));
+      if ('id' in command) return printKey(await keys.get(command.id));
+      const changed = (await accounts.get(account))!.restrictions;
+      return print({ account, ...changed }, describeAccount(account, changed));
     }
     case 'usage':
       return printUsage(command, stores);
@@ -148,8 +160,16 @@ function auditEntryOf(command: Command) {
         subject: command.email ?? LOCAL_OPERATOR,
         details: '',
       };
-    case 'limits':
-      return { action: 'change limits', subject: command.id, details: JSON.stringify(command.limits) };
+    case 'limits': {
+      const { limits, tools, expires } = command;
+      const changes = {
+        ...limits,
+        ...(tools !== undefined && { tools }),
+        ...(expires !== undefined && { expires }),
+      };
+      const subject = 'account' in command ? command.account : command.id;
+      return { action: 'change limits', subject, details: JSON.stringify(changes) };
+    }
     case 'disable':
     case 'enable':
       return 'account' in command
@@ -192,8 +212,16 @@ async function findAccount(account: string, { accounts, keys }: Stores, hint = '
   if (!(await accounts.get(account))) throw new Error(`There is no account ${account}.${hint}`);
 }
 
-function changeLimits(limits: RateLimits, changes: LimitChanges): RateLimits {
-  return Object.fromEntries(Object.entries({ ...limits, ...changes }).filter(([, value]) => value !== null));
+function changeRestrictions(
+  before: Restrictions,
+  { limits, tools = before.tools ?? null, expires = before.expires ?? null }: RestrictionChanges,
+): Restrictions {
+  const changed = Object.entries({ ...before.limits, ...limits }).filter(([, value]) => value !== null);
+  return restrictionsOf({
+    limits: Object.fromEntries(changed),
+    ...(tools && { tools }),
+    ...(expires !== null && { expires }),
+  });
 }
 
 async function printUsage(

@@ -1,5 +1,7 @@
 import { withoutAbsent } from '../../shared/without-absent.ts';
 import type { Account, AccountTable } from '../accounts.ts';
+import { parseRestrictions } from '../keys/restrictions.ts';
+import { readRestrictions } from './restrictions.ts';
 import { assign, type Item, openTable, type TableLocation } from './table.ts';
 
 const PREFIX = 'account#';
@@ -10,9 +12,9 @@ export function accountItem(account: string): string {
 }
 
 /**
- * Keeps accounts in the table of the keys. Disabling an account marks each of its keys, so that finding a key reads
- * only one item. A key that is being added reads the account's item afterwards; see `createDynamoKeys`. Disabling is
- * rare, so it may scan the table.
+ * Keeps accounts in the table of the keys. Disabling or restricting an account marks each of its keys, so that finding
+ * a key reads only one item. A key that is being added reads the account's item afterwards; see `createDynamoKeys`.
+ * Both are rare, so they may scan the table.
  */
 export function createDynamoAccounts(location: TableLocation): AccountTable {
   const table = openTable(location);
@@ -23,13 +25,13 @@ export function createDynamoAccounts(location: TableLocation): AccountTable {
   }
 
   /** Marks all keys of an account, including those from earlier versions, which its item does not list. */
-  async function markKeys(account: string, disabled: boolean): Promise<void> {
+  async function markKeys(account: string, marks: Item): Promise<void> {
     const keys = table.scan('attribute_exists(#hash) AND account = :account', {
       names: { '#hash': 'hash' },
       values: { ':account': { S: account } },
       consistent: true,
     });
-    for await (const { id } of keys) await set(id!.S!, { accountDisabled: { BOOL: disabled } });
+    for await (const { id } of keys) await set(id!.S!, marks);
   }
 
   return {
@@ -41,18 +43,21 @@ export function createDynamoAccounts(location: TableLocation): AccountTable {
     },
     async get(id) {
       const item = await table.get(accountItem(id));
-      return item && accountOf(item);
+      return item && { ...accountOf(item), restrictions: await readRestrictions(table, item) };
     },
-    async update(id, { role, disabled, signedOut }) {
+    async update(id, { role, disabled, signedOut, restrictions }) {
       const values = withoutAbsent({
         role: role && { S: role },
         disabled: disabled === undefined ? undefined : { BOOL: disabled },
         signedOut: signedOut === undefined ? undefined : { N: String(signedOut) },
+        restrictions: restrictions && { S: JSON.stringify(restrictions) },
       });
+      const marks = withoutAbsent({ accountDisabled: values.disabled, ofAccount: values.restrictions });
+      const isMarked = Object.keys(marks).length > 0;
       // Marks before the update, so that a failure can be retried, and after it, for keys that were added meanwhile.
-      if (disabled !== undefined) await markKeys(id, disabled);
+      if (isMarked) await markKeys(id, marks);
       await set(accountItem(id), values);
-      if (disabled !== undefined) await markKeys(id, disabled);
+      if (isMarked) await markKeys(id, marks);
     },
     async remove(id) {
       await table.remove(accountItem(id));
@@ -87,5 +92,6 @@ function accountOf(item: Item): Account {
     role: item.role?.S === 'operator' ? 'operator' : undefined,
     disabled: item.disabled?.BOOL ?? false,
     signedOut: Number(item.signedOut?.N ?? 0),
+    restrictions: parseRestrictions(item.restrictions?.S),
   }) as Account;
 }

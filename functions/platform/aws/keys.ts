@@ -3,7 +3,9 @@ import { dayOf } from '../../shared/dates.ts';
 import { withoutAbsent } from '../../shared/without-absent.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
 import { isValid, type KeyRecord, type Keys } from '../keys/keys.ts';
+import { narrow, parseRestrictions, restrictionsOf } from '../keys/restrictions.ts';
 import { accountItem } from './accounts.ts';
+import { ownRestrictions, readRestrictions } from './restrictions.ts';
 import { assign, type Item, openTable, type TableLocation, type Update } from './table.ts';
 
 /**
@@ -50,26 +52,38 @@ export function createDynamoKeys(location: TableLocation): Keys {
       ...(tools && { tools: { S: tools.join(',') } }),
     };
     if (await readItem(keyIdOf(hash))) return undefined;
-    // Comes first, so that a concurrent disabling of the account finds the key.
-    await join(account, keyIdOf(hash));
+    const before = await table.get(accountItem(account));
+    const ofAccount = before
+      ? await readRestrictions(table, before)
+      : restrictionsOf({ limits, ...(tools && { tools }), ...(expires !== undefined && { expires }) });
+    // The limits of the first key become those of the account.
+    if (!before) item.limits = { S: '{}' };
+    item.ofAccount = { S: JSON.stringify(ofAccount) };
+    // Comes first, so that a concurrent change of the account finds the key.
+    await join(account, keyIdOf(hash), item.ofAccount);
     if (!(await table.put(item, { when: 'attribute_not_exists(id)' }))) return undefined;
-    const record = recordOf(item);
-    if (!(await isAccountDisabled(account))) return record;
-    await update(record.id, assign({ accountDisabled: { BOOL: true } }));
-    return { ...record, accountDisabled: true };
+    // The account may have changed before the key existed. If it changes later, that finds the key.
+    const after = await table.get(accountItem(account));
+    const isDisabled = after?.disabled?.BOOL ?? false;
+    const restrictions = after?.restrictions ?? item.ofAccount;
+    if (!isDisabled && restrictions.S === item.ofAccount.S) return recordOf(item);
+    return update(
+      keyIdOf(hash),
+      assign({ ofAccount: restrictions, ...(isDisabled && { accountDisabled: { BOOL: true } }) }),
+    );
   };
 
   /** Adds a key to its account's item, which is created if necessary. */
-  async function join(account: string, keyId: string): Promise<void> {
+  async function join(account: string, keyId: string, restrictions?: Item[string]): Promise<void> {
+    const restricts = restrictions && ', restrictions = if_not_exists(restrictions, :restrictions)';
     await table.update(accountItem(account), {
-      expression: 'ADD keyIds :id SET created = if_not_exists(created, :now)',
-      values: { ':id': { SS: [keyId] }, ':now': { N: String(Date.now()) } },
+      expression: `ADD keyIds :id SET created = if_not_exists(created, :now)${restricts ?? ''}`,
+      values: {
+        ':id': { SS: [keyId] },
+        ':now': { N: String(Date.now()) },
+        ...(restrictions && { ':restrictions': restrictions }),
+      },
     });
-  }
-
-  /** Whether an account was disabled before its new key existed. If it is disabled later, that finds the key. */
-  async function isAccountDisabled(account: string): Promise<boolean> {
-    return (await table.get(accountItem(account)))?.disabled?.BOOL ?? false;
   }
 
   async function keyIdsOf(account: string): Promise<readonly string[]> {
@@ -136,9 +150,10 @@ export function createDynamoKeys(location: TableLocation): Keys {
     async update(id, changes) {
       const item = await readItem(id);
       if (!item) return undefined;
-      const { disabled, limits } = changes;
+      const { disabled, limits, replaced } = changes;
       const sets: Item = withoutAbsent({
         disabled: disabled === undefined ? undefined : { BOOL: disabled },
+        replaced: replaced && { BOOL: replaced },
         limits: limits && { S: JSON.stringify(limits) },
         expires: changes.expires === undefined ? undefined : secondsOf(changes.expires),
       });
@@ -167,17 +182,16 @@ function secondsOf(milliseconds: number): Item[string] {
 
 function recordOf(item: Item): KeyRecord {
   return withoutAbsent({
+    ...narrow(ownRestrictions(item), parseRestrictions(item.ofAccount?.S)),
     id: keyIdOf(item.hash!.S!),
     account: item.account!.S!,
     name: item.name!.S!,
     created: Date.parse(item.created?.S ?? ''),
     lastUsed: item.lastUsed?.S,
-    expires: item.expires?.N === undefined ? undefined : 1000 * Number(item.expires.N),
     disabled: item.disabled?.BOOL ?? false,
+    replaced: item.replaced?.BOOL ? true : undefined,
     accountDisabled: item.accountDisabled?.BOOL ? true : undefined,
     kind: item.kind?.S === 'signing' ? 'signing' : undefined,
-    tools: item.tools?.S?.split(','),
-    limits: JSON.parse(item.limits?.S ?? '{}') as KeyRecord['limits'],
   }) as KeyRecord;
 }
 

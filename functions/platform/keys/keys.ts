@@ -1,6 +1,9 @@
 import type { RateLimits } from '../../shared/rate-limits.ts';
 
-/** Everything stored about an API key, except its hash. */
+/**
+ * Everything stored about an API key, except its hash. `expires`, `tools` and `limits` are narrowed to those of the
+ * account.
+ */
 export interface KeyRecord {
   /** Public name of the key, safe to log: `key_` and ten letters and digits. */
   readonly id: string;
@@ -14,6 +17,8 @@ export interface KeyRecord {
   /** Epoch milliseconds. */
   readonly expires?: number;
   readonly disabled: boolean;
+  /** Set for a key that was rotated, whose end is not a restriction. */
+  readonly replaced?: true;
   /** Set while the account is disabled, which disables all of its keys. */
   readonly accountDisabled?: true;
   /** Set for a key that can only sign links; see `router/admission/signature.ts`. */
@@ -40,6 +45,7 @@ export interface NewKey {
 interface KeyChanges {
   readonly expires?: number | undefined;
   readonly disabled?: boolean;
+  readonly replaced?: true;
   readonly limits?: RateLimits;
 }
 
@@ -81,11 +87,6 @@ export interface Keys extends KeyFinder {
   revoke(id: string): Promise<boolean>;
 }
 
-/** Sets the limits of an account. Calls are counted per account, so all of its keys have the same limits. */
-export async function setLimits(keys: Keys, account: string, limits: RateLimits): Promise<void> {
-  for (const { id } of await keys.listOf(account)) await keys.update(id, { limits });
-}
-
 /**
  * Creates another key for the same account with the same rights. The old one expires after `overlap` milliseconds.
  * Returns `undefined` if there is no such key or it is not valid.
@@ -103,7 +104,7 @@ export async function rotateKey(keys: Keys, id: string, overlap: number) {
     ...(expires !== undefined && { expires }),
   });
   const end = Date.now() + overlap;
-  await keys.update(id, { expires: Math.min(end, expires ?? end) });
+  await keys.update(id, { expires: Math.min(end, expires ?? end), replaced: true });
   return created;
 }
 

@@ -1,5 +1,6 @@
 import { withoutAbsent } from '../../shared/without-absent.ts';
 import type { Account, AccountTable } from '../accounts.ts';
+import { parseRestrictions, UNRESTRICTED } from '../keys/restrictions.ts';
 import type { Database } from './database.ts';
 
 type Row = Record<string, string | number | null>;
@@ -8,7 +9,7 @@ type Row = Record<string, string | number | null>;
 const FOUND = `:text = '' OR instr(lowercase(email), :text) OR instr(lowercase(id), :text) OR EXISTS (
   SELECT 1 FROM keys WHERE account = accounts.id AND (instr(lowercase(name), :text) OR instr(lowercase(keys.id), :text)))`;
 
-/** Keeps accounts in SQLite. Keys are refused by the state of their account, which every lookup reads. */
+/** Keeps accounts in SQLite. Keys are refused and restricted by the state of their account, which every lookup reads. */
 export function createSqliteAccounts({ connection, durable }: Database): AccountTable {
   connection.function('lowercase', { deterministic: true }, (text) => text && String(text).toLowerCase());
   const byId = connection.prepare('SELECT * FROM accounts WHERE id = ?');
@@ -30,10 +31,16 @@ export function createSqliteAccounts({ connection, durable }: Database): Account
     get: async (id) => read(id),
     update: async (id, changes) =>
       durable(() => {
-        const { role, disabled, signedOut } = { ...read(id), ...changes };
+        const { role, disabled, signedOut, restrictions } = { ...read(id), ...changes };
         connection
-          .prepare('UPDATE accounts SET role = ?, disabled = ?, signedOut = ? WHERE id = ?')
-          .run(role ?? null, Number(disabled ?? false), signedOut ?? 0, id);
+          .prepare('UPDATE accounts SET role = ?, disabled = ?, signedOut = ?, restrictions = ? WHERE id = ?')
+          .run(
+            role ?? null,
+            Number(disabled ?? false),
+            signedOut ?? 0,
+            JSON.stringify(restrictions ?? UNRESTRICTED),
+            id,
+          );
       }),
     remove: async (id) => durable(() => void connection.prepare('DELETE FROM accounts WHERE id = ?').run(id)),
     async search(text, offset, limit) {
@@ -59,5 +66,6 @@ function accountOf(row: Row): Account {
     role: row.role === 'operator' ? 'operator' : undefined,
     disabled: row.disabled === 1,
     signedOut: Number(row.signedOut),
+    restrictions: parseRestrictions(String(row.restrictions)),
   }) as Account;
 }

@@ -63,6 +63,21 @@ const MIGRATIONS = [
    CREATE INDEX counters_by_end ON counters (ends);
    CREATE INDEX leases_by_end ON leases (expires);
    CREATE INDEX usage_by_day ON usage (day);`,
+  // Restricts an account to what its keys may do together, as `together` of `keys/restrictions.ts`.
+  `ALTER TABLE accounts ADD COLUMN restrictions TEXT NOT NULL DEFAULT '{"limits":{}}';
+   CREATE TEMP VIEW counted AS SELECT * FROM keys WHERE NOT disabled
+     OR NOT EXISTS (SELECT 1 FROM keys AS other WHERE other.account = keys.account AND NOT other.disabled);
+   UPDATE accounts SET restrictions = json_patch('{}', json_object(
+     'limits', json((SELECT limits FROM keys WHERE account = accounts.id ORDER BY created, id LIMIT 1)),
+     'tools', json((SELECT CASE WHEN count(*) = count(tools) THEN '["' || replace(group_concat(tools), ',', '","') || '"]' END
+       FROM counted WHERE account = accounts.id)),
+     'expires', (SELECT CASE WHEN count(*) = count(expires) THEN max(expires) END
+       FROM counted WHERE account = accounts.id)))
+     WHERE EXISTS (SELECT 1 FROM keys WHERE account = accounts.id);
+   DROP VIEW counted;
+   ALTER TABLE keys ADD COLUMN replaced INTEGER;
+   UPDATE keys SET limits = '{}'
+     WHERE limits = (SELECT restrictions -> 'limits' FROM accounts WHERE accounts.id = keys.account);`,
 ];
 
 /** A SQLite file that several processes may use at the same time. */

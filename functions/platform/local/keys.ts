@@ -3,11 +3,12 @@ import { dayOf } from '../../shared/dates.ts';
 import { withoutAbsent } from '../../shared/without-absent.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
 import { isValid, type KeyRecord, type Keys } from '../keys/keys.ts';
+import { narrow, parseRestrictions, restrictionsOf } from '../keys/restrictions.ts';
 import type { Database } from './database.ts';
 
 type Row = Record<string, string | number | null>;
 
-const ALL = `SELECT keys.*, accounts.disabled AS accountDisabled
+const ALL = `SELECT keys.*, accounts.disabled AS accountDisabled, accounts.restrictions
   FROM keys LEFT JOIN accounts ON accounts.id = keys.account`;
 const IN_ORDER = 'ORDER BY keys.created, keys.id';
 
@@ -27,6 +28,13 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
     const { name, account = randomUUID(), kind = null, expires = null, tools, limits = {} } = key;
     const created = Date.now();
     durable(() => {
+      // The limits of the first key become those of the account.
+      const isFirst =
+        connection
+          .prepare(
+            'INSERT OR IGNORE INTO accounts (id, created, disabled, signedOut, restrictions) VALUES (?, ?, 0, 0, ?)',
+          )
+          .run(account, created, JSON.stringify(restrictionsOf({ ...key, limits }))).changes > 0;
       connection
         .prepare(
           `INSERT INTO keys (id, hash, account, name, created, expires, disabled, tools, limits, kind)
@@ -40,12 +48,9 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
           created,
           expires,
           tools: tools ? tools.join(',') : null,
-          limits: JSON.stringify(limits),
+          limits: JSON.stringify(isFirst ? {} : limits),
           kind,
         });
-      connection
-        .prepare('INSERT OR IGNORE INTO accounts (id, created, disabled, signedOut) VALUES (?, ?, 0, 0)')
-        .run(account, created);
     });
     return read(id);
   };
@@ -93,12 +98,17 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
 
     async update(id, changes) {
       return durable(() => {
-        const record = read(id);
-        if (!record) return undefined;
-        const { expires, disabled, limits } = { ...record, ...changes };
+        const row = byId.get(id) as Row | undefined;
+        if (!row) return undefined;
+        const { expires, disabled, limits, replaced } = {
+          ...ownOf(row),
+          disabled: row.disabled,
+          replaced: row.replaced,
+          ...changes,
+        };
         connection
-          .prepare('UPDATE keys SET expires = ?, disabled = ?, limits = ? WHERE id = ?')
-          .run(expires ?? null, Number(disabled), JSON.stringify(limits), id);
+          .prepare('UPDATE keys SET expires = ?, disabled = ?, limits = ?, replaced = ? WHERE id = ?')
+          .run(expires ?? null, Number(disabled), JSON.stringify(limits), replaced ? 1 : null, id);
         return read(id);
       });
     },
@@ -109,18 +119,26 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
   };
 }
 
+/** Returns the key's own restrictions, without those of its account. */
+function ownOf({ limits, tools, expires }: Row) {
+  return restrictionsOf({
+    limits: JSON.parse(String(limits)) as KeyRecord['limits'],
+    ...(tools !== null && { tools: String(tools).split(',') }),
+    ...(expires !== null && { expires: Number(expires) }),
+  });
+}
+
 function recordOf(row: Row): KeyRecord {
   return withoutAbsent({
+    ...narrow(ownOf(row), parseRestrictions(row.restrictions as string | null)),
     id: String(row.id),
     account: String(row.account),
     name: String(row.name),
     created: Number(row.created),
     lastUsed: row.lastUsed === null ? undefined : String(row.lastUsed),
-    expires: row.expires === null ? undefined : Number(row.expires),
     disabled: row.disabled === 1,
+    replaced: row.replaced === 1 ? true : undefined,
     accountDisabled: row.accountDisabled === 1 ? true : undefined,
     kind: row.kind === 'signing' ? 'signing' : undefined,
-    tools: row.tools === null ? undefined : String(row.tools).split(','),
-    limits: JSON.parse(String(row.limits)) as KeyRecord['limits'],
   }) as KeyRecord;
 }

@@ -13,7 +13,7 @@ import { createOperator, type OperatorDependencies } from '../operator/operator.
 import type { Notice } from '../parts.ts';
 import { TEXTS } from '../texts.ts';
 import { isOwnForm, readForm } from './form.ts';
-import { type Member, Members, readEmail } from './members.ts';
+import { type Member, Members, readEmail, SESSION_LIFETIME } from './members.ts';
 import { accountPage, confirmPage, type SignUp, signInPage } from './pages.ts';
 import type { AccountReply, Action } from './reply.ts';
 
@@ -32,8 +32,18 @@ export interface AccountDependencies extends OperatorDependencies {
 const { account: TEXT } = TEXTS;
 /** Maximum valid keys and keys in all per account. Only the operator deletes keys, so that their limits persist. */
 const MAX_KEYS = { valid: 20, all: 200 };
-/** Hourly limits: requested or used links per IP address, and links sent per email address. */
-const ATTEMPTS = { ip: 60, email: 5 };
+/**
+ * Hourly limits: requested or used links per network; links sent to an email address for one network, and for all
+ * networks from which nobody has signed in with it.
+ */
+const ATTEMPTS = { ip: 60, email: 5, strangers: 20 };
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Returns the name of the record that says that someone has signed in with an email address from a network. */
+function signedInRecord(email: string, ip: string | undefined): string {
+  return `signed-in#${hashOf(`${email} ${accountOfIp(ip)}`)}`;
+}
 
 /** Creates the handler of requests below `/account` and `/operator`. */
 export function createAccounts(dependencies: AccountDependencies) {
@@ -63,13 +73,14 @@ export function createAccounts(dependencies: AccountDependencies) {
   ): Promise<AccountReply> {
     const now = Date.now();
     const month = monthOf(now);
-    const [own, used, rows, failures] = await Promise.all([
+    const [own, account, used, rows, failures] = await Promise.all([
       keys.listOf(member.account),
+      dependencies.accounts.get(member.account),
       limiter.used(member.account, now),
       usage.month(month, member.account),
       dependencies.failures.recent(member.account),
     ]);
-    const limits = { ...defaultLimits, ...own.find(isValid)?.limits };
+    const limits = { ...defaultLimits, ...account?.restrictions.limits };
     const priced = dependencies.priceRows?.(rows) ?? rows;
     const facts = { member, keys: own, limits, used, month, rows: priced, failures };
     return {
@@ -81,6 +92,8 @@ export function createAccounts(dependencies: AccountDependencies) {
   /** Returns why a member cannot create another key, if so. */
   async function keyRefusal(member: Member): Promise<string | undefined> {
     const own = await keys.listOf(member.account);
+    const { expires = Infinity } = (await dependencies.accounts.get(member.account))?.restrictions ?? {};
+    if (expires <= Date.now()) return TEXT.accountExpired;
     if (own.length >= MAX_KEYS.all) return TEXT.tooManyKeys.all;
     return own.filter(isValid).length < MAX_KEYS.valid ? undefined : TEXT.tooManyKeys.valid;
   }
@@ -100,13 +113,17 @@ export function createAccounts(dependencies: AccountDependencies) {
     sendMail?.(mail).catch((thrown: unknown) => log('email not sent', { cause: describe(thrown) }, 'error'));
   }
 
-  async function requestLink(form: URLSearchParams): Promise<AccountReply> {
+  async function requestLink(form: URLSearchParams, ip: string | undefined): Promise<AccountReply> {
     const email = readEmail(form.get('email') ?? '');
     if (email === undefined) return signIn(400, wrong(TEXT.badEmail));
     if (!sendMail) return signIn(404);
-    const hash = createHash('sha256').update(email).digest('hex');
-    // The reply is always the same, so that nobody learns how often others have tried.
-    if (await mayTry(hash, ATTEMPTS.email)) await sendLink(email);
+    const known = signedInRecord(email, ip);
+    // The reply is always the same, so that nobody learns how often others have tried. They cannot use up the attempts
+    // of a member who signs in from a known network.
+    const isAllowed = await mayTry(known, ATTEMPTS.email);
+    const isStranger = (await records.get(known)) === undefined;
+    if (isAllowed && (!isStranger || (await mayTry(hashOf(email), ATTEMPTS.strangers))))
+      await sendLink(email);
     return signIn(200, { text: TEXT.sent });
   }
 
@@ -132,6 +149,9 @@ export function createAccounts(dependencies: AccountDependencies) {
     await members.signOut(before);
     const member = (await members.find(session))!;
     if (member.role) await logSignIn(member, ip);
+    const known = signedInRecord(member.email, ip);
+    await records.take(known);
+    await records.add(known, '', Date.now() + SESSION_LIFETIME);
     if (apiKey === undefined)
       return { status: 303, location: member.role ? '/operator' : '/account', session };
     return { ...(await show(member, { apiKey })), session };
@@ -175,9 +195,7 @@ export function createAccounts(dependencies: AccountDependencies) {
       const refusal = await keyRefusal(member);
       if (refusal !== undefined) return show(member, { notice: wrong(refusal) });
       const name = (form.get('name') ?? '').trim().slice(0, 60).replace(/\p{C}/gu, '') || 'key';
-      // A further key gets the limits of the first one, which an operator may have changed.
-      const limits = (await keys.listOf(member.account))[0]?.limits ?? {};
-      const { apiKey } = await keys.create({ name, account: member.account, limits });
+      const { apiKey } = await keys.create({ name, account: member.account });
       return show(member, { apiKey });
     },
     '/account/keys/rotate': onKey(async (id, member) => {
@@ -237,7 +255,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     // Counted separately, so that too many requests do not block using a link.
     const attempt = `${isLink ? 'link:' : ''}${accountOfIp(request.ip)}`;
     if (!(await mayTry(attempt, ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
-    if (path === '/account/link') return requestLink(form);
+    if (path === '/account/link') return requestLink(form, request.ip);
     if (isLink) return useLink(form, session, request.ip);
     return signIn(404);
   }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Account, AccountTable } from '../../platform/accounts.ts';
 import type { Keys } from '../../platform/keys/keys.ts';
+import type { Restrictions } from '../../platform/keys/restrictions.ts';
 import { windowEnds } from '../../platform/limits/windows.ts';
 import type { Records } from '../../platform/records.ts';
 import { DAY, HOUR, MINUTE } from '../../shared/dates.ts';
@@ -22,10 +23,12 @@ interface Link {
   readonly role?: Account['role'];
 }
 
-/** Survives a deleted account until the end of the month, so that signing up again does not reset the quota. */
+/**
+ * Survives a deleted account, so that signing up again neither resets the quota of the month nor lifts restrictions.
+ */
 interface Deleted {
   readonly account: string;
-  readonly limits: RateLimits;
+  readonly restrictions: Restrictions;
 }
 
 interface Session {
@@ -49,6 +52,15 @@ export function readEmail(text: string): string | undefined {
   return /^[^\s@<>()[\]",;:\\]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(email) && email.length <= 254
     ? email
     : undefined;
+}
+
+/** Maximum milliseconds for which a deleted account keeps its restrictions. */
+const RESTRICTED_LIFETIME = 400 * DAY;
+
+/** Returns when a deleted account is forgotten, in epoch milliseconds. */
+function keptUntil({ limits, tools, expires }: Restrictions): number {
+  const isRestricted = tools !== undefined || expires !== undefined || Object.keys(limits).length > 0;
+  return isRestricted ? Date.now() + RESTRICTED_LIFETIME : windowEnds(Date.now()).month;
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -118,20 +130,24 @@ export class Members {
     if (!before?.email && mayCreate) await this.#accounts.add(account, email);
     const endsSessions = { signedOut: Date.now() - 1 };
     // The new account has the same ID, but must not inherit sessions from before the account was deleted.
-    if (!before && deleted) await this.#accounts.update(account, endsSessions);
+    if (!before && deleted)
+      await this.#accounts.update(account, { ...endsSessions, restrictions: deleted.restrictions });
     // Sessions from before the role was granted must not get it.
     if (role && !before?.role) await this.#accounts.update(account, { role, ...endsSessions });
     const found = await this.#accounts.get(account);
     if (!found || found.disabled) return undefined;
     const session = await this.#createSession(found);
     if (!isNew || role) return { session };
-    const { apiKey } = await this.#keys.create({ name: 'first', account, limits: deleted?.limits ?? {} });
+    const { apiKey } = await this.#keys.create({ name: 'first', account });
     return { session, apiKey };
   }
 
   async #readDeleted(email: string): Promise<Deleted | undefined> {
     const text = await this.#records.get(`deleted#${hashOf(email)}`);
-    return text === undefined ? undefined : (JSON.parse(text) as Deleted);
+    if (text === undefined) return undefined;
+    // Earlier versions stored only the limits.
+    const { account, restrictions, limits = {} } = JSON.parse(text) as Deleted & { limits?: RateLimits };
+    return { account, restrictions: restrictions ?? { limits } };
   }
 
   async #createSession({ id: account, role }: Account): Promise<string> {
@@ -169,10 +185,11 @@ export class Members {
   /** Deletes a member and revokes the API keys. Sessions end because their member no longer exists. */
   async remove({ account, email }: Member): Promise<void> {
     const own = await this.#keys.listOf(account);
-    const deleted: Deleted = { account, limits: own[0]?.limits ?? {} };
+    const restrictions = (await this.#accounts.get(account))?.restrictions ?? { limits: {} };
+    const deleted: Deleted = { account, restrictions };
     const name = `deleted#${hashOf(email)}`;
     await this.#records.take(name);
-    await this.#records.add(name, JSON.stringify(deleted), windowEnds(Date.now()).month);
+    await this.#records.add(name, JSON.stringify(deleted), keptUntil(restrictions));
     for (const { id } of own) await this.#keys.revoke(id);
     await this.#records.take(`email#${hashOf(email)}`);
     await this.#accounts.remove(account);

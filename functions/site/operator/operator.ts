@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Account, AccountTable } from '../../platform/accounts.ts';
 import type { AuditLog } from '../../platform/audit.ts';
-import { type KeyRecord, type Keys, setLimits } from '../../platform/keys/keys.ts';
+import type { KeyRecord, Keys } from '../../platform/keys/keys.ts';
+import { createByOperator, restrict, settle } from '../../platform/keys/restrictions.ts';
 import type { SendMail } from '../../platform/smtp.ts';
 import type { Failures } from '../../platform/usage/failures.ts';
 import type { PriceRows } from '../../platform/usage/report.ts';
@@ -68,6 +69,7 @@ export function createOperator(
   }: OperatorDependencies,
   members: Members,
 ) {
+  const stores = { keys, accounts };
   const wrong = (text: string): Feedback => ({ notice: { text, isError: true } });
   const reply = (
     path: string,
@@ -195,7 +197,11 @@ export function createOperator(
         if (keyName === '') return refuse(TEXT.badName);
         if (!limits) return refuse(TEXT.badLimit);
         await log(name, [keyName, textOf(limits)].join(' ').trim());
-        const { apiKey } = await keys.create({ name: keyName, account: id, limits });
+        const { apiKey } = await createByOperator(
+          stores,
+          { name: keyName, account: id, limits },
+          keys.create,
+        );
         return details(id, { secret: apiKey });
       },
       account ?? (() => randomUUID()),
@@ -237,12 +243,13 @@ export function createOperator(
       const limits = readLimits(form);
       if (!limits) return wrong(TEXT.badLimit);
       await log('change limits', textOf(limits));
-      await setLimits(keys, account, limits);
+      await restrict(stores, account, { ...(await accounts.get(account))?.restrictions, limits });
       return undefined;
     }),
-    '/operator/keys/disable': onKey(async ({ id }, _form, log) => {
+    '/operator/keys/disable': onKey(async ({ id, account }, _form, log) => {
       await log('disable key');
       await keys.update(id, { disabled: true });
+      await settle(stores, account);
       return undefined;
     }),
     '/operator/keys/enable': onKey(async ({ id }, _form, log) => {

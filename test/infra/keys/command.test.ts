@@ -23,6 +23,7 @@ describe('a mistake on the command line', () => {
     [['create', '--name', 'x', '--tools'], '--tools needs a value.'],
     [['create', '--name', 'x', '--tools', 'fax'], '--tools must be a comma-separated list of'],
     [['limits', 'key_0123456789'], 'Give at least one of --per-minute'],
+    [['limits', 'key_0123456789', '--tools', 'fax'], '--tools must be a comma-separated list of'],
     [['list', '--csv'], "The command 'list' has no option --csv."],
     [['show'], "The command 'show' needs the ID of a key"],
   ])('%j is named', (args, message) => {

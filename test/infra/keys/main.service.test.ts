@@ -85,6 +85,9 @@ describe.each([
     const list = await json('list');
     await json('limits', rotated.id, '--per-minute', '9', '--concurrent', 'default');
     const shared = await json('list');
+    const restricted = await json('limits', created.account, '--tools', 'imageproc', '--expires', '1d');
+    const narrow = await json('show', rotated.id);
+    const lifted = await json('limits', created.account, '--tools', 'all', '--expires', 'never');
     const revoked = await json('revoke', rotated.id);
 
     expect(created.apiKey).toMatch(/^[0-9A-Z]{7}(-[0-9A-Z]{7}){3}$/);
@@ -98,6 +101,9 @@ describe.each([
       { perMinute: 9 },
       { perMinute: 9 },
     ]);
+    expect(restricted).toMatchObject({ tools: ['imageproc'], expires: expect.any(Number) });
+    expect(narrow).toMatchObject({ tools: ['imageproc'], expires: restricted.expires });
+    expect(lifted).toEqual({ account: created.account, limits: { perMinute: 9 } });
     expect(JSON.stringify(list)).not.toContain(created.apiKey);
     expect(revoked).toEqual({ id: rotated.id, revoked: true });
     expect((await run('show', rotated.id, ...store)).stderr).toBe(`There is no key ${rotated.id}.\n`);

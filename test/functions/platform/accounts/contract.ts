@@ -3,7 +3,8 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountTable } from '../../../../functions/platform/accounts.ts';
 import type { AuditLog } from '../../../../functions/platform/audit.ts';
-import type { Keys } from '../../../../functions/platform/keys/keys.ts';
+import { type Keys, rotateKey } from '../../../../functions/platform/keys/keys.ts';
+import { createByOperator, restrict, settle } from '../../../../functions/platform/keys/restrictions.ts';
 import type { Failures } from '../../../../functions/platform/usage/failures.ts';
 
 export interface AccountsUnderTest {
@@ -80,6 +81,76 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
       ]);
 
       for (const each of created) if (each) expect(await keys.find(each.apiKey)).toBeUndefined();
+    });
+
+    it('restricts an account as its first key, and its later keys after that one is revoked', async () => {
+      const { accounts, keys } = opened;
+      const expires = 1000 * Math.ceil(Date.now() / 1000 + 3600);
+      const rights = { tools: ['imageproc'], limits: { perMonth: 7 }, expires };
+      const { record } = await keys.create({ name: 'first', ...rights });
+      const { account } = record;
+      const second = await keys.create({ name: 'second', account });
+      await keys.revoke(record.id);
+      await keys.revoke(second.record.id);
+      const { apiKey } = await keys.create({ name: 'third', account, limits: { perMonth: 9, perMinute: 1 } });
+
+      expect(record).toMatchObject(rights);
+      expect(second.record).toMatchObject(rights);
+      expect(await keys.find(apiKey)).toMatchObject({ ...rights, limits: { perMonth: 7, perMinute: 1 } });
+      expect((await accounts.get(account))?.restrictions).toEqual(rights);
+    });
+
+    it('restricts every key of an account at once, and lifts restrictions', async () => {
+      const { accounts, keys } = opened;
+      const first = await keys.create({ name: 'first', limits: { perMinute: 1 } });
+      const { account } = first.record;
+      const signing = await keys.create({ name: 'signing', account, kind: 'signing' });
+      const narrow = await keys.create({
+        name: 'narrow',
+        account,
+        tools: ['doc2any'],
+        limits: { perMonth: 1 },
+      });
+
+      await restrict(opened, account, { limits: { perMinute: 2 }, tools: ['pdftools'] });
+      const restricted = [await keys.find(first.apiKey), (await keys.findSigner(signing.record.id))?.record];
+      const none = await keys.find(narrow.apiKey);
+      await accounts.update(account, { restrictions: { limits: {}, expires: Date.now() - 1 } });
+      const ended = [await keys.find(first.apiKey), await keys.findSigner(signing.record.id)];
+      await restrict(opened, account, { limits: {} });
+
+      for (const key of restricted)
+        expect(key).toMatchObject({ limits: { perMinute: 2 }, tools: ['pdftools'] });
+      expect(none).toMatchObject({ tools: [], limits: { perMinute: 2 } });
+      expect(ended).toEqual([undefined, undefined]);
+      const lifted = await keys.find(first.apiKey);
+      expect(lifted).toMatchObject({ limits: {} });
+      expect(Object.keys(lifted!)).not.toEqual(expect.arrayContaining(['tools']));
+      expect(await keys.find(narrow.apiKey)).toMatchObject({ tools: ['doc2any'], limits: {} });
+    });
+
+    it('restricts an account to the keys that an operator has left, unless a key gives it more', async () => {
+      const { accounts, keys } = opened;
+      const create = (key: Parameters<Keys['create']>[0]) => createByOperator(opened, key, keys.create);
+      const { account, id } = (await keys.create({ name: 'of the member' })).record;
+      const { record } = (await rotateKey(keys, id, 3_600_000))!;
+      const soon = 1000 * Math.ceil(Date.now() / 1000 + 3600);
+      const left = await create({ name: 'left', account, tools: ['imageproc'], expires: soon });
+      const before = (await accounts.get(account))?.restrictions;
+      await keys.update(record.id, { disabled: true });
+      await settle(opened, account);
+      await keys.revoke(left.record.id);
+      const own = await keys.create({ name: 'own', account });
+      const more = await create({ name: 'more', account, tools: ['doc2any'], expires: soon + 1000 });
+
+      expect(before).toEqual({ limits: {} });
+      expect((await keys.get(id))?.expires).toBeLessThanOrEqual(soon);
+      expect(own.record).toMatchObject({ tools: ['imageproc'], expires: soon });
+      expect(more.record).toMatchObject({ tools: ['doc2any'], expires: soon + 1000 });
+      expect((await accounts.get(account))?.restrictions).toMatchObject({
+        tools: ['imageproc', 'doc2any'],
+        expires: soon + 1000,
+      });
     });
 
     it('finds accounts by their email address, ID and keys, newest first and in pages', async () => {

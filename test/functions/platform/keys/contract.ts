@@ -133,6 +133,7 @@ export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): 
     it('changes limits and removes an expiry', async () => {
       const { record } = await table.keys.create({
         ...KEY,
+        account: (await table.keys.create(KEY)).record.account,
         expires: Date.now() + 60_000,
         limits: { perMinute: 1 },
       });

@@ -106,18 +106,26 @@ it('upgrades a database of the first version, with its keys', () => {
       PRIMARY KEY (account, day, tool)
     ) STRICT, WITHOUT ROWID;
     INSERT INTO counters VALUES ('account', 'month', '2026-11', 7);
-    INSERT INTO keys VALUES ('key_1', 'hash', 'account', 'old', 1, NULL, NULL, 0, NULL, '{}');
+    INSERT INTO keys VALUES ('key_1', 'hash', 'account', 'old', 1, NULL, NULL, 0, NULL, '{}'), ('key_2', 'h2', 'b', 'off', 1, NULL, NULL, 1, NULL, '{"perMonth":5}'),
+      ('key_3', 'h3', 'b', 'x', 2, NULL, 9, 0, 'pdftools,doc2any', '{"perMonth":5}'), ('key_4', 'h4', 'b', 'y', 3, NULL, 8, 0, 'imageproc', '{}');
     PRAGMA user_version = 1;`);
   first.close();
 
   const database = openDatabase(file);
 
-  expect(database.connection.prepare('SELECT id, kind FROM keys').all()).toEqual([
+  expect(database.connection.prepare("SELECT id, kind FROM keys WHERE account = 'account'").all()).toEqual([
     expect.objectContaining({ id: 'key_1', kind: null }),
   ]);
   expect(database.connection.prepare('SELECT * FROM accounts').get()).toMatchObject({
     id: 'account',
     created: 1,
+    restrictions: '{"limits":{}}',
+  });
+  const restricted = database.connection.prepare("SELECT restrictions FROM accounts WHERE id = 'b'").get()!;
+  expect(JSON.parse(String(restricted.restrictions))).toEqual({
+    limits: { perMonth: 5 },
+    tools: ['pdftools', 'doc2any', 'imageproc'],
+    expires: 9,
   });
   deleteOldRows(database);
   expect(database.connection.prepare('SELECT used FROM counters').get()).toEqual({ used: 7 });

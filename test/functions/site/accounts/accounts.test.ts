@@ -130,6 +130,25 @@ describe('the forms of the account pages', () => {
     expect(mailServer.mails.filter((mail) => mail.includes('To: alice@'))).toHaveLength(5);
   });
 
+  it('emails a link to a member in a known network, however many links strangers have requested', async () => {
+    await signIn('alice@example.com');
+    mailServer.mails.length = 0;
+    for (let network = 1; network <= 5; network += 1)
+      for (let count = 0; count < 5; count += 1)
+        await visit('/account/link', {
+          form: { email: 'alice@example.com' },
+          headers: { 'X-Forwarded-For': `198.51.${network}.1` },
+        });
+    await visit('/account/link', { form: { email: 'last@example.com' } });
+    await mailTo('last@example.com');
+    const sent = mailServer.mails.length;
+
+    await visit('/account/link', { form: { email: 'alice@example.com' } });
+
+    await vi.waitUntil(() => mailServer.mails.length > sent, 60_000);
+    expect(sent).toBe(20);
+  });
+
   it('accepts one plain email address only', async () => {
     const lists = [
       'a@x.com,b@y.com',
@@ -174,14 +193,22 @@ describe('the account of a member', () => {
     expect(await stores.keys.get(id)).toMatchObject({ disabled: true });
   });
 
-  it('gives further keys the limits of the first', async () => {
+  it('cannot create a key that may do more than the account', async () => {
     const { cookie, body } = await signIn('alice@example.com');
-    await stores.keys.update(keyIdIn(body), { limits: { perMonth: 7 } });
-    await visit('/account/keys/disable', { cookie, form: { id: keyIdIn(body) } });
+    const { account, id } = (await stores.keys.get(keyIdIn(body)))!;
+    const restrictions = { tools: ['imageproc'], limits: { perMonth: 7 }, expires: Date.now() + 60_000 };
+    await stores.accounts.update(account, { restrictions });
+    await stores.keys.revoke(id);
 
     const created = await visit('/account/keys', { cookie, form: { name: 'second' } });
+    await stores.accounts.update(account, { restrictions: { ...restrictions, expires: Date.now() - 1 } });
+    const late = await visit('/account/keys', { cookie, form: { name: 'third' } });
 
-    expect((await stores.keys.find(apiKeyIn(created.body)!))?.limits).toEqual({ perMonth: 7 });
+    expect(await stores.keys.listOf(account)).toMatchObject([
+      { ...restrictions, expires: expect.any(Number) },
+    ]);
+    expect(apiKeyIn(created.body)).toBeDefined();
+    expect(late.body).toContain('has set an end for this account');
   });
 
   it('has at most 20 valid keys', async () => {
@@ -276,11 +303,10 @@ describe('the account of a member', () => {
     expect(await stores.accounts.get(account)).toBeUndefined();
   });
 
-  it('has the same quota and limits if it is deleted and signs up again, until the month ends', async () => {
+  it('has the same quota until the month ends, and the same restrictions, if it is deleted and signs up again', async () => {
     vi.useFakeTimers({ now: Date.UTC(2026, 10, 24), toFake: ['Date'] });
     const first = await signIn('alice@example.com');
-    const { account, id } = (await stores.keys.get(keyIdIn(first.body)))!;
-    await stores.keys.update(id, { limits: { perMonth: 7 } });
+    const { account } = (await stores.keys.get(keyIdIn(first.body)))!;
     await stores.limiter.admit({ account, limits: {}, expires: Date.now() });
     const leave = ({ cookie }: { cookie: string }) =>
       visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
@@ -294,11 +320,20 @@ describe('the account of a member', () => {
     await leave(again);
     vi.setSystemTime(Date.UTC(2026, 11, 1));
     const later = await signIn('alice@example.com');
+    const next = (await stores.keys.find(apiKeyIn(later.body)!))!.account;
+    await stores.accounts.update(next, { restrictions: { limits: {}, tools: ['imageproc'] } });
+    await leave(later);
+    vi.setSystemTime(Date.UTC(2027, 1, 1));
+    const restricted = await signIn('alice@example.com');
 
-    expect(page.body).toContain('<p class="figure">6</p>');
+    expect(page.body).toContain('<p class="figure">999</p>');
     expect(second?.account).toBe(account);
     expect(old.body).not.toContain('alice@');
-    expect((await stores.keys.find(apiKeyIn(later.body)!))?.account).not.toBe(account);
+    expect(next).not.toBe(account);
+    expect(await stores.keys.find(apiKeyIn(restricted.body)!)).toMatchObject({
+      account: next,
+      tools: ['imageproc'],
+    });
   });
 });
 
