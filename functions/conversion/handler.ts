@@ -4,6 +4,7 @@ import type { Put } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { ReadValidators } from '../shared/source/download.ts';
+import type { ReadFacts } from '../shared/source/facts.ts';
 import { HEAD_BYTES, kindOfBytes, toolHint } from '../shared/source/file-kind.ts';
 import { isTimeout, withTimeout } from '../shared/timeout.ts';
 import type { Download, Engine, OptionsOf, Sources, Tool } from '../shared/tool.ts';
@@ -15,6 +16,7 @@ import { storeOutputs } from './store.ts';
 interface Dependencies {
   readonly download: Download;
   readonly readValidators?: ReadValidators;
+  readonly readFacts?: ReadFacts;
   readonly put: Put;
   /** Parent folder of the conversions' directories. */
   readonly temporary: string;
@@ -33,7 +35,7 @@ export function createHandler<T extends Tool>(
   engine: Engine<T>,
   dependencies: Dependencies,
 ): Invoke {
-  const { download, readValidators, put, temporary, log, conversions } = dependencies;
+  const { download, readValidators, readFacts, put, temporary, log, conversions } = dependencies;
   const { afterReply = beforeReply } = dependencies;
   const directories = new ConversionDirectories(temporary);
 
@@ -99,6 +101,15 @@ export function createHandler<T extends Tool>(
   return async (invocation, callerSignal) => {
     const started = Date.now();
     const deadline = Math.min(invocation.deadline, started + invocation.limits.conversionTime);
+    if (invocation.readsFacts && readFacts) {
+      const { source, account } = invocation;
+      return withTimeout(deadline - started, callerSignal, (signal) =>
+        readFacts(source, { signal, account }),
+      ).then(
+        (facts) => ({ ok: true, objectKeys: [], facts }),
+        (thrown: unknown) => ({ ok: false, error: ConversionError.from(thrown).toReport() }),
+      );
+    }
     const directory = directories.create();
     const measurement = new Measurement();
     const call = { requestId: invocation.requestId, tool: tool.name, account: invocation.account };

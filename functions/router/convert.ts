@@ -6,6 +6,7 @@ import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
 import { admit } from './admission/admit.ts';
 import { linkExpiry } from './admission/signature.ts';
+import { toolForSource } from './auto/read-kind.ts';
 import { UPLOAD_TIMES } from './body/pace-upload.ts';
 import { cacheHeaders, convertCached } from './cached.ts';
 import { type Call, type CallResult, failureOf, notAdmitted, type Progress, refundOf } from './call.ts';
@@ -37,15 +38,21 @@ export async function convert(
   let ended: CallResult | undefined;
   try {
     await takeTurn(account);
-    const read = (added: readonly Parameter[]) => {
-      const origin = { unordered: http.unordered, canUpload: dependencies.uploads !== undefined };
+    const read = (added: readonly Parameter[], chosen?: Tool) => {
+      const origin = { unordered: http.unordered, canUpload: dependencies.uploads !== undefined, chosen };
       const found = readRequest([...http.query, ...added], tools, origin);
-      checkTool(found.tool, key);
+      if (chosen || !found.isAuto) checkTool(found.tool, key);
       return found;
+    };
+    const decide = async (added: readonly Parameter[]) => {
+      const found = read(added);
+      if (!found.isAuto) return found;
+      const source = await uploads.locate(found.source);
+      return read(added, await toolForSource(found, source, { account, trace, signal }, dependencies));
     };
     // All parameters are known, so mistakes are reported before the source is received.
     if (body?.isSource) read([ANY_UPLOAD]);
-    const accepted = read(body ? await uploads.receive(body) : []);
+    const accepted = await decide(body ? await uploads.receive(body) : []);
     const request = await uploads.open(accepted);
     progress = { request };
     const identity = JSON.stringify([account, { ...request, tool: request.tool.name }]);

@@ -124,6 +124,7 @@ function json(requestId: string): Presentation {
         const reply = jsonReply(200, {
           outputs: await Promise.all(outputs),
           ...(pageCount !== undefined && { pageCount }),
+          ...(request.isAuto && { app: request.tool.name }),
           ignored: namesWithoutEffect(request, sourceKind),
           ...(settled !== undefined && { settled }),
           ...(warnings?.length && { warnings }),

@@ -37,7 +37,7 @@ export function withHeaders(reply: HttpReply, headers: Readonly<Record<string, s
  * ways.
  */
 export async function outputReply(
-  request: NamedOptions,
+  request: NamedOptions & { readonly isAuto?: boolean },
   result: Extract<InvocationResult, { readonly ok: true }>,
   storage: Pick<Storage, 'url'>,
 ): Promise<HttpReply> {
@@ -48,12 +48,13 @@ export async function outputReply(
 
 /** Returns the headers of a successful response. */
 export function detailHeaders(
-  options: NamedOptions,
+  options: NamedOptions & { readonly isAuto?: boolean },
   { pageCount, settled, sourceKind, warnings }: Extract<InvocationResult, { readonly ok: true }>,
 ): Readonly<Record<string, string>> {
   const withoutEffect = namesWithoutEffect(options, sourceKind);
   return {
     ...HEADERS,
+    ...(options.isAuto ? { 'X-App': options.tool.name } : {}),
     ...(pageCount === undefined ? {} : { 'X-Page-Count': String(pageCount) }),
     ...(settled === false ? { 'X-Settled': 'timeout' } : {}),
     ...(withoutEffect.length === 0 ? {} : { 'X-Ignored-Options': withoutEffect.join(', ') }),

@@ -25,6 +25,8 @@ export interface ConversionRequest extends NamedOptions {
   readonly response: Response;
   /** Whether `infile` contains unencoded parameters and was reassembled. */
   readonly isReassembled?: boolean;
+  /** Whether `app=auto`. Before the source is known, the tool is one that accepts the other parameters. */
+  readonly isAuto?: boolean;
   /** Maximum age in seconds of an earlier result that may be used. */
   readonly cache?: number;
 }
@@ -50,6 +52,8 @@ export interface QueryOrigin {
   readonly unordered?: number | undefined;
   /** Whether `infile` can be anything other than an http or https URL. */
   readonly canUpload?: boolean | undefined;
+  /** The tool for `app=auto`, once it is known. */
+  readonly chosen?: Tool | undefined;
 }
 
 /**
@@ -59,13 +63,16 @@ export interface QueryOrigin {
 export function readRequest(
   query: readonly Parameter[],
   tools: readonly Tool[],
-  { unordered = 0, canUpload = false }: QueryOrigin = {},
+  origin: QueryOrigin = {},
 ): ConversionRequest {
   checkLength(query);
+  const isAuto = query.some(({ name, value }) => name === 'app' && value.trim() === AUTO);
+  if (isAuto && !origin.chosen) return readUndecided(query, tools, origin);
+  const { unordered = 0, canUpload = false, chosen } = origin;
   const readInfile = canUpload ? readSource : readSourceUrl;
   const { add, attempt, throwAll } = createIssues();
   const { pairs, url } = splitUrl(query, tools);
-  const tool = attempt(() => readTool(pairs, tools), 'app');
+  const tool = attempt(() => readTool(pairs, tools, isAuto ? chosen : undefined), 'app');
   const source = attempt(() => readInfile(url ?? required(pairs, 'infile')), 'infile');
   const output = attempt(() => readOutputName(required(pairs, 'outfile')), 'outfile');
   const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
@@ -101,10 +108,33 @@ export function readRequest(
     response: response!,
     ...(cache !== undefined && { cache }),
     ...(pairs.length < query.length && { isReassembled: true }),
+    ...(isAuto && { isAuto }),
     options,
     optionNames,
     ignored,
   };
+}
+
+/**
+ * Reads a query whose tool is not known yet: it must be valid for one of them.
+ * @throws ConversionError of the tool that finds the fewest mistakes.
+ */
+function readUndecided(
+  query: readonly Parameter[],
+  tools: readonly Tool[],
+  origin: QueryOrigin,
+): ConversionRequest {
+  const errors: ConversionError[] = [];
+  for (const chosen of tools) {
+    try {
+      return readRequest(query, tools, { ...origin, chosen });
+    } catch (thrown) {
+      if (!(thrown instanceof ConversionError)) throw thrown;
+      errors.push(thrown);
+    }
+  }
+  const count = ({ issues }: ConversionError) => issues?.length ?? 1;
+  throw errors.reduce((best, each) => (count(each) < count(best) ? each : best));
 }
 
 /**
@@ -200,11 +230,15 @@ function required(pairs: readonly Parameter[], name: string): string {
 /** Values that clients of other services with this interface send. */
 const ALIASES: Readonly<Record<string, string>> = { ViewAsPDFPaper: 'doc2any' };
 
-function readTool(pairs: readonly Parameter[], tools: readonly Tool[]): Tool {
+/** The value of `app` that chooses the tool by the source. */
+export const AUTO = 'auto';
+
+function readTool(pairs: readonly Parameter[], tools: readonly Tool[], chosen: Tool | undefined): Tool {
   const app = required(pairs, 'app');
+  if (chosen) return chosen;
   const tool = tools.find(({ name }) => name === (ALIASES[app] ?? app));
   if (tool) return tool;
-  const names = tools.map(({ name }) => name);
+  const names = [...tools.map(({ name }) => name), AUTO];
   const guess = suggest(app, names);
   const hint = guess === undefined ? '' : ` Did you mean '${guess}'?`;
   throw new ConversionError(

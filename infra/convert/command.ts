@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { AUTO } from '../../functions/router/request.ts';
 import { wordsAfter } from '../../functions/shared/options/args.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { optionNamed } from '../../functions/shared/options/read-options.ts';
@@ -60,8 +61,8 @@ export function readCommand(args: readonly string[], tools: readonly Tool[]): Co
   const { values, switches, inputs, words } = separate(args, tools);
   const app = values.get('app');
   const tool = tools.find(({ name }) => name === app);
-  if (app !== undefined && !tool) {
-    const names = tools.map(({ name }) => name).join(', ');
+  if (app !== undefined && app !== AUTO && !tool) {
+    const names = [...tools.map(({ name }) => name), AUTO].join(', ');
     throw new UsageError(`--app must be one of ${names}, got ${quote(app)}.`);
   }
   const to = values.get('to') ?? '';

@@ -1,13 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { readRequest } from '../../functions/router/request.ts';
+import { AUTO, readRequest } from '../../functions/router/request.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { readOutputName } from '../../functions/shared/output-name.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 import { type Command, UsageError } from './command.ts';
 import type { Input } from './inputs.ts';
-import { chooseTool } from './tools.ts';
+import { toolForFile } from './tools.ts';
 
 /** One conversion of a run. */
 export interface Job {
@@ -37,8 +37,12 @@ export async function planJobs(
   const jobs = await Promise.all(
     results.map(async ({ input, to }) => {
       const name = safeName(basename(to));
-      const tool = command.tool ?? (await chooseTool(input, formatOf(name)));
-      const query = [{ name: 'app', value: tool.name }, { name: 'outfile', value: name }, ...command.options];
+      const tool = command.tool ?? (await toolForFile(input, targetOf(name), tools));
+      const query = [
+        { name: 'app', value: tool?.name ?? AUTO },
+        { name: 'outfile', value: name },
+        ...command.options,
+      ];
       return { input, to, query };
     }),
   );
@@ -84,9 +88,10 @@ function safeName(name: string): string {
   return `${safe(before)}${number}${safe(after)}`.slice(-150).replace(/^\./, '_');
 }
 
-function formatOf(name: string): string {
+function targetOf(name: string) {
   try {
-    return readOutputName(name).format;
+    const { format, outputName } = readOutputName(name);
+    return { format, isPaged: outputName.kind !== 'one' };
   } catch (thrown) {
     throw new UsageError(
       (thrown as ConversionError).message.replace("Parameter 'outfile'", 'The name of a result'),

@@ -41,6 +41,19 @@ const image = (infile = 'a.png', outfile = 'b.jpg') => ({
   outfile,
 });
 
+it('chooses the tool for any source with app=auto', async () => {
+  const { client, sources } = used();
+  const picture = async (infile: string) => {
+    const { headers, body } = await client.ask({ app: 'auto', infile, outfile: 'b.png' });
+    expect(body).toMatch(/^\[Output\] /);
+    return headers.get('x-app');
+  };
+
+  expect(await picture(sources.urlOf('report.pdf'))).toBe('pdftools');
+  expect(await picture(sources.urlOf('moved.png'))).toBe('imageproc');
+  expect(await picture('data:text/html,<p>Hello')).toBe('html2image');
+});
+
 describe('access', () => {
   it.each([{ apikey: '' }, { apikey: 'wrong' }, { apikey: 'AAAAAAA-AAAAAAA-AAAAAAA-AAAAAAA' }])(
     'returns the error text of the specification for %j, with status 200 and no output',

@@ -1,6 +1,7 @@
 import type { ErrorReport } from '../../shared/errors.ts';
 import type { Format } from '../../shared/formats.ts';
 import type { OutputName } from '../../shared/output-name.ts';
+import type { SourceFacts } from '../../shared/source/facts.ts';
 import type { ConversionLimits, PageFile } from '../../shared/tool.ts';
 import type { Grant } from '../storage.ts';
 
@@ -26,6 +27,8 @@ export interface Invocation {
    * converted.
    */
   readonly validate?: { readonly known?: string };
+  /** Only reads the facts about the source, and converts nothing. The tool is any one that downloads sources. */
+  readonly readsFacts?: true;
   readonly limits: ConversionLimits;
   /** Epoch milliseconds. */
   readonly deadline: number;
@@ -65,6 +68,8 @@ export type InvocationResult = { readonly measured?: Measured } & (
       readonly validators?: string;
       /** Whether the source still has the known validators, so that there are no results. */
       readonly unchanged?: boolean;
+      /** For `readsFacts`. */
+      readonly facts?: SourceFacts;
     }
   | { readonly ok: false; readonly error: ErrorReport }
 );

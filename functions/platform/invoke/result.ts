@@ -1,4 +1,6 @@
 import { ConversionError } from '../../shared/errors.ts';
+import type { SourceFacts } from '../../shared/source/facts.ts';
+import { HEAD_BYTES } from '../../shared/source/file-kind.ts';
 import type { InvocationResult, Measured, StoredDetails } from './invoke.ts';
 
 /**
@@ -20,6 +22,7 @@ export function readResult(payload: unknown): InvocationResult {
       ...(typeof sourceKind === 'string' && /^\w{1,10}$/.test(sourceKind) && { sourceKind }),
       ...(typeof validators === 'string' && /^[0-9a-f]{64}$/.test(validators) && { validators }),
       ...(unchanged === true && { unchanged }),
+      ...(isFacts(result.facts) && { facts: result.facts }),
       ...(isTexts(warnings) && { warnings: warnings.filter(isSentence).slice(0, 10) }),
     };
   }
@@ -48,6 +51,15 @@ function isName(value: unknown): value is string {
 /** Whether a text is allowed in a header. */
 function isSentence(text: string): boolean {
   return /^[ -~]{1,200}$/.test(text);
+}
+
+function isFacts(value: unknown): value is SourceFacts {
+  const { head, name, contentType, ...others } = (value ?? {}) as Record<string, unknown>;
+  const texts = [head, name, contentType];
+  return (
+    texts.every((text) => typeof text === 'string' && text.length <= HEAD_BYTES) &&
+    Object.keys(others).length === 0
+  );
 }
 
 function isStored(value: unknown): value is readonly StoredDetails[] {

@@ -10,6 +10,7 @@ import type { Parameter } from '../../shared/options/option.ts';
 import { defaultsOf } from '../../shared/options/read-options.ts';
 import type { DemoSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits, Tool } from '../../shared/tool.ts';
+import { toolForSource } from '../auto/read-kind.ts';
 import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
 import { invokeTool } from '../invoke.ts';
 import { type ConversionRequest, type QueryOrigin, readRequest } from '../request.ts';
@@ -84,11 +85,17 @@ export async function convertDemo(
   };
 
   try {
-    const request = readRequest(http.query, tools, http);
+    let request = readRequest(http.query, tools, http);
     progress = { request };
     const watermarked = watermarkRequest(request, tools);
     if (!(await admitDemo(http.ip, demo, limiter))) {
       return { facts: { ...progress, code: 'RATE_LIMITED', isDemo: true } };
+    }
+    if (request.isAuto) {
+      const source = { url: request.source };
+      const chosen = await toolForSource(request, source, { account, trace, signal }, dependencies);
+      request = readRequest(http.query, tools, { ...http, chosen });
+      progress = { request };
     }
     const url = await run({ ...watermarked, source: await run(request) });
     return { url, facts: { ...progress, code: 'OK', isDemo: true } };

@@ -10,6 +10,7 @@ export function llmsText(tools: readonly Tool[]): string {
 > Converts PDFs, web pages, images and office documents with one HTTP request.
 
 Send GET /api/?app=TOOL&infile=URL&outfile=NAME.EXTENSION with the API key in the header X-Api-Key. The extension is the format.
+app=auto chooses the tool by the source and the format, and the header X-App names it.
 The response is the text "[Output] URL<br>"; with the header "Accept: application/json" it is JSON, and errors are
 application/problem+json. To send a file instead of a URL, POST it as multipart/form-data with the fields app, outfile and infile.
 outfile=page-*.png writes one file per page, and outfile=pages.png.zip an archive.

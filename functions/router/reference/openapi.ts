@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../shared/options/option.ts';
 import { properties } from '../../shared/options/schema.ts';
 import type { Tool } from '../../shared/tool.ts';
 import { type HttpReply, jsonReply } from '../reply.ts';
-import { type CommonName, MAX_CACHE, RESPONSES } from '../request.ts';
+import { AUTO, type CommonName, MAX_CACHE, RESPONSES } from '../request.ts';
 
 const TEXT = { type: 'string' };
 const NOT_EMPTY = { type: 'string', minLength: 1 };
@@ -29,6 +29,7 @@ const OUTPUTS = {
       },
     },
     pageCount: { type: 'integer' },
+    app: { type: 'string', description: 'The tool that app=auto has chosen.' },
     ignored: { type: 'array', items: TEXT },
     settled: { type: 'boolean' },
     warnings: { type: 'array', items: TEXT },
@@ -203,7 +204,10 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
   const names = tools.map(({ name }) => name);
   const tables = tools.map(({ name, formats }) => `${name}: ${formats.join(', ')}`).join('; ');
   const parameters: Readonly<Record<Exclude<CommonName, 'apikey'>, Omit<Parameter, 'name'>>> = {
-    app: { description: 'The tool.', schema: { enum: names } },
+    app: {
+      description: 'The tool. `auto` chooses it by the source and the format.',
+      schema: { enum: [...names, AUTO] },
+    },
     infile: { description: 'The URL of the source, a data: URL or upload:ID.', schema: NOT_EMPTY },
     outfile: { description: `File name whose extension is the format. ${tables}.`, schema: NOT_EMPTY },
     _args: { description: 'Options in order, as on a command line.', schema: TEXT },

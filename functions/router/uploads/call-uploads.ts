@@ -5,6 +5,8 @@ import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { quote } from '../../shared/quote.ts';
 import { readDataUrl } from '../../shared/source/data-url.ts';
+import type { SourceFacts } from '../../shared/source/facts.ts';
+import { HEAD_BYTES } from '../../shared/source/file-kind.ts';
 import type { ConversionLimits, PageFile } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
 import { type FilePart, isFile } from '../body/part.ts';
@@ -43,6 +45,8 @@ export class CallUploads {
   readonly #signal: AbortSignal;
   readonly #assets: { readonly path: string; readonly objectKey: string }[] = [];
   readonly #objectKeys: string[] = [];
+  /** Facts about received sources by the ID of the upload. */
+  readonly #facts = new Map<string, SourceFacts>();
   #bytesLeft: number;
 
   constructor(account: string, dependencies: Dependencies, signal: AbortSignal) {
@@ -77,20 +81,33 @@ export class CallUploads {
     }
     if (isUrl) return request;
     const id = /^data:/i.test(source) ? await this.#storeData(source) : source.slice('upload:'.length);
-    const objectKey = uploadKeyOf(this.#account, id);
-    const isStored =
-      this.#objectKeys.includes(objectKey) || (await this.#dependencies.uploads?.exists(objectKey));
-    if (!isStored) throw uploadGoneError();
-    const page = {
-      path: id.slice(id.indexOf('/') + 1),
-      url: await this.#dependencies.storage.url(objectKey),
-    };
+    const page = { path: nameIn(id), url: await this.#urlOf(id) };
     if (tool.source === 'file') return { ...request, source: page.url };
     const assets = this.#assets.map(async ({ path, objectKey: asset }) => ({
       path,
       url: await this.#dependencies.storage.url(asset),
     }));
     return { ...request, source: page.url, files: [page, ...(await Promise.all(assets))] };
+  }
+
+  /** Returns where the beginning of a source can be read, or the facts about one that this call has received. */
+  async locate(source: string): Promise<{ readonly url: string; readonly facts?: SourceFacts | undefined }> {
+    if (/^https?:/.test(source)) return { url: source };
+    if (/^data:/i.test(source)) {
+      const { contentType, content } = readDataUrl(source);
+      return { url: '', facts: { head: content.toString('latin1', 0, HEAD_BYTES), name: '', contentType } };
+    }
+    const id = source.slice('upload:'.length);
+    const facts = this.#facts.get(id);
+    return { url: facts ? '' : await this.#urlOf(id), facts };
+  }
+
+  async #urlOf(id: string): Promise<string> {
+    const objectKey = uploadKeyOf(this.#account, id);
+    const isStored =
+      this.#objectKeys.includes(objectKey) || (await this.#dependencies.uploads?.exists(objectKey));
+    if (!isStored) throw uploadGoneError();
+    return this.#dependencies.storage.url(objectKey);
   }
 
   /** Deletes everything that this call has uploaded. */
@@ -103,7 +120,16 @@ export class CallUploads {
 
   async #receiveSource({ fileName, contentType, content }: FilePart): Promise<Parameter> {
     const name = fileName === '' ? `source${EXTENSIONS[contentType] ?? ''}` : fileName;
-    return { name: 'infile', value: `upload:${await this.#store(name, content)}` };
+    let head = '';
+    async function* watched() {
+      for await (const chunk of content as AsyncIterable<Buffer>) {
+        if (head.length < HEAD_BYTES) head += chunk.toString('latin1', 0, HEAD_BYTES - head.length);
+        yield chunk;
+      }
+    }
+    const id = await this.#store(name, Readable.from(watched(), { objectMode: false }));
+    this.#facts.set(id, { head, name: fileName, contentType });
+    return { name: 'infile', value: `upload:${id}` };
   }
 
   async #receiveAsset({ fileName, content }: FilePart): Promise<void> {
@@ -134,6 +160,9 @@ export class CallUploads {
     return id;
   }
 }
+
+/** Returns the file name in the ID of an upload. */
+const nameIn = (id: string) => id.slice(id.indexOf('/') + 1);
 
 /** Returns the path of an asset relative to its page. */
 function pathOf(fileName: string): string {

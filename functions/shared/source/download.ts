@@ -10,8 +10,10 @@ import { withTimeout } from '../timeout.ts';
 import type { ConversionLimits, Download, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';
 import { canDecode, type Decode } from './decode-file.ts';
+import type { ReadFacts } from './facts.ts';
+import { HEAD_BYTES } from './file-kind.ts';
 import { mediaTypeIn, sourceName } from './name.ts';
-import { BUDGETS, type DownloadTimeouts, requestSource } from './request.ts';
+import { BUDGETS, type DownloadTimeouts, requestSource, unreachableError } from './request.ts';
 
 export interface DownloadOptions {
   /** Directory that the file is written to, as `source`. */
@@ -78,6 +80,49 @@ export function createReadValidators(egress: EgressGuard): ReadValidators {
   };
 }
 
+/** Timeout for the first bytes of a source in milliseconds. */
+const FACTS_TIME = 15_000;
+
+/** Returns a function that reads the beginning of a source through the egress guard, and closes the connection. */
+export function createReadFacts(egress: EgressGuard): ReadFacts {
+  return (url, { signal, account }) => {
+    const read = async (stop: AbortSignal) => {
+      const following = { egress, account, signal: stop, budgets: BUDGETS };
+      const { response, checked } = await followRedirects(url, 'GET', following);
+      const contentType = mediaTypeIn(response.headers['content-type']);
+      try {
+        // The tool decides about pages with an error status.
+        if (contentType !== 'text/html') checkStatus(response);
+        const isCompressed = encodingsOf(response.headers).length > 0;
+        const head = isCompressed ? '' : await readHead(response);
+        return { head, name: sourceName(response.headers, checked.url), contentType };
+      } catch (thrown) {
+        stop.throwIfAborted();
+        throw unreachableError(thrown);
+      } finally {
+        response.destroy();
+      }
+    };
+    return withTimeout(FACTS_TIME, signal, read, () => downloadTimeoutError(FACTS_TIME));
+  };
+}
+
+async function readHead(response: IncomingMessage): Promise<string> {
+  let head = '';
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    head += chunk.toString('latin1', 0, HEAD_BYTES - head.length);
+    if (head.length >= HEAD_BYTES) break;
+  }
+  if (head === '') throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
+  return head;
+}
+
+/** @throws ConversionError `SOURCE_STATUS`. A partial response (206) was not requested and is not the whole file. */
+function checkStatus({ statusCode: status = 0 }: IncomingMessage): void {
+  if (status >= 200 && status <= 299 && status !== 206) return;
+  throw new ConversionError('SOURCE_STATUS', `The source server returned status ${status}.`);
+}
+
 type RedirectOptions = Pick<DownloadOptions, 'egress' | 'signal' | 'account'> & {
   readonly budgets: DownloadTimeouts;
 };
@@ -114,11 +159,11 @@ async function save(
   { url }: CheckedUrl,
   { directory, limits, budgets, signal, decode, account = '' }: RedirectOptions & DownloadOptions,
 ): Promise<SourceFile> {
-  const status = response.statusCode ?? 0;
-  // A partial response (206) was not requested and is not the whole file.
-  if (status < 200 || status > 299 || status === 206) {
+  try {
+    checkStatus(response);
+  } catch (thrown) {
     response.destroy();
-    throw new ConversionError('SOURCE_STATUS', `The source server returned status ${status}.`);
+    throw thrown;
   }
   const encodings = encodingsOf(response.headers);
   if (encodings.length > 0 && !(decode && canDecode(encodings))) {

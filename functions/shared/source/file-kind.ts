@@ -25,6 +25,12 @@ const startsWithAny = (text: string, starts: readonly string[]) =>
   starts.some((start) => text.startsWith(start));
 
 const KINDS: readonly FileKind[] = [
+  // Before PDF, whose signature a page may contain as text.
+  {
+    plural: 'web pages',
+    tool: 'html2pdf',
+    begins: (head) => /^\s*<(!doctype html|html|head|body)\b/i.test(head),
+  },
   {
     plural: 'PDF documents',
     tool: 'pdftools',
@@ -38,7 +44,9 @@ const KINDS: readonly FileKind[] = [
     begins: (head) =>
       startsWithAny(head, [COMPOUND, '{\\rtf']) ||
       (head.startsWith(ARCHIVE) &&
-        /\[Content_Types\]|_rels\/|docProps\/|mimetypeapplication\/vnd/.test(head)),
+        /\[Content_Types\]|_rels\/|docProps\/|^[\s\S]{30}(word|xl|ppt)\/|mimetypeapplication\/vnd/.test(
+          head,
+        )),
     isShownAs: (text) => startsWithAny(text, [...SHOWN_COMPOUNDS, '{\\rtf', ARCHIVE]),
     mediaType: /^application\/(msword|rtf|vnd\.(ms-|openxmlformats|oasis)[\w.+-]*)$|^text\/rtf$/,
   },
@@ -50,11 +58,6 @@ const KINDS: readonly FileKind[] = [
       (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) ||
       /^ftyp(avif|avis|heic|heix|mif1)/.test(head.slice(4)),
     mediaType: /^image\//,
-  },
-  {
-    plural: 'web pages',
-    tool: 'html2pdf',
-    begins: (head) => /^\s*<(!doctype html|html|head|body)\b/i.test(head),
   },
 ];
 

@@ -1,4 +1,4 @@
-import { constants, copyFile, stat } from 'node:fs/promises';
+import { constants, copyFile, open, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterReply } from '../../../functions/conversion/after-reply.ts';
@@ -26,6 +26,8 @@ import { sourceTooLargeError, stoppingError } from '../../../functions/shared/er
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
+import type { ReadFacts } from '../../../functions/shared/source/facts.ts';
+import { HEAD_BYTES } from '../../../functions/shared/source/file-kind.ts';
 import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import { MAX_WARM, WarmWorkers } from '../../../functions/shared/warm-workers.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
@@ -151,6 +153,7 @@ export async function composeService(
     locale: settings.locale,
     download,
     readValidators: limitDownloads(DOWNLOADS * size, downloaders.validators),
+    readFacts: ownFactsFirst(storage, limitDownloads(DOWNLOADS * size, downloaders.facts)),
     put: storage.put,
     log,
     afterReply,
@@ -258,17 +261,35 @@ async function databaseSize(file: string): Promise<number> {
 function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   const copies = createFairQueue(COPIES);
   return async (url, options) => {
-    const parsed = URL.parse(url);
-    const signed = parsed && readSignedUrl(parsed);
-    const result = signed && (await storage.open(signed));
-    if (signed?.objectKey.startsWith(UPLOAD_PREFIX) && result?.status === 404) throw uploadGoneError();
-    if (!signed || result?.status !== 200) return download(url, options);
+    const result = await openOwn(storage, url);
+    if (!result) return download(url, options);
     const path = join(options.directory, 'source');
     const { size } = await stat(result.path);
     if (size > options.limits.sourceBytes) throw sourceTooLargeError(options.limits.sourceBytes);
     // A copy instead of a hard link, because a worker could change the stored result.
     const copy = () => copyFile(result.path, path, constants.COPYFILE_FICLONE);
     await copies.run(options.account, copy, options.signal);
-    return { path, name: basename(signed.objectKey), contentType: '', bytes: size };
+    return { path, name: result.name, contentType: '', bytes: size };
   };
+}
+
+/** Reads the facts about a result or an upload of this server from disk. */
+function ownFactsFirst(storage: DiskStorage, readFacts: ReadFacts): ReadFacts {
+  return async (url, options) => {
+    const result = await openOwn(storage, url);
+    if (!result) return readFacts(url, options);
+    await using file = await open(result.path);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return { head: buffer.toString('latin1', 0, bytesRead), name: result.name, contentType: '' };
+  };
+}
+
+/** Returns the stored file of this server that a URL names, or `undefined` for all other URLs. */
+async function openOwn(storage: DiskStorage, url: string) {
+  const parsed = URL.parse(url);
+  const signed = parsed && readSignedUrl(parsed);
+  const result = signed && (await storage.open(signed));
+  if (signed?.objectKey.startsWith(UPLOAD_PREFIX) && result?.status === 404) throw uploadGoneError();
+  if (!signed || result?.status !== 200) return undefined;
+  return { path: result.path, name: basename(signed.objectKey) };
 }

@@ -179,7 +179,7 @@ describe('an invalid query', () => {
     [
       GOOD.replace('app=tiny', 'app=tyni'),
       'UNKNOWN_APP',
-      "must be one of tiny, tinypage, got 'tyni'. Did you mean 'tiny'?",
+      "must be one of tiny, tinypage, auto, got 'tyni'. Did you mean 'tiny'?",
     ],
     [GOOD.replace('app=tiny', 'app=Tiny'), 'UNKNOWN_APP', "got 'Tiny'. Did you mean 'tiny'?"],
     [GOOD.replace('app=tiny', 'app=libreoffice'), 'UNKNOWN_APP', "got 'libreoffice'."],

@@ -61,7 +61,7 @@ describe('readCommand', () => {
     [['a.png', '--to', 'b/', '--jobs', '65'], "--jobs must be an integer from 1 to 64, got '65'."],
     [
       ['a.png', '--to', 'b.jpg', '--app', 'x'],
-      `--app must be one of ${tools.map(({ name }) => name).join(', ')}, got 'x'.`,
+      `--app must be one of ${tools.map(({ name }) => name).join(', ')}, auto, got 'x'.`,
     ],
     [
       ['a.png', '--to', 'b.jpg', '--url', 'example.com'],

@@ -7,7 +7,7 @@ import { EngineState, type EngineStatus } from '../../../engines/worker/observer
 import { createEgressGuard } from '../../../shared/egress/guard.ts';
 import { createLog, describe, type Log } from '../../../shared/log.ts';
 import { numberSetting } from '../../../shared/settings/environment.ts';
-import { createDownload, createReadValidators } from '../../../shared/source/download.ts';
+import { createDownload, createReadFacts, createReadValidators } from '../../../shared/source/download.ts';
 import { CONVERSION_LIMITS, type CreateEngine, type Tool } from '../../../shared/tool.ts';
 import type { Invocation, InvocationResult, Invoke } from '../../invoke/invoke.ts';
 import { readEnvironment, type ToolEnvironment } from '../environment.ts';
@@ -105,6 +105,7 @@ async function prepare<T extends Tool>(
   const convert = createHandler(tool, engine, {
     download,
     readValidators: createReadValidators(egress),
+    readFacts: createReadFacts(egress),
     put: orReceive(createS3Put(environment.resultsUrl)),
     temporary,
     log: (event, fields, level) => log(event, { ...fields, ...sandboxState() }, level),

@@ -9,6 +9,7 @@ import { ConversionError, stoppingError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
 import { textSetting } from '../../../shared/settings/environment.ts';
 import { downloadTimeoutError, type ReadValidators } from '../../../shared/source/download.ts';
+import type { ReadFacts, SourceFacts } from '../../../shared/source/facts.ts';
 import { BUDGETS } from '../../../shared/source/request.ts';
 import { untilAborted, withTimeout } from '../../../shared/timeout.ts';
 import type { Download, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
@@ -29,7 +30,8 @@ export interface DownloadRequest {
   readonly sourceBytes: number;
 }
 
-export interface ValidatorsRequest {
+/** A request about a source that is not downloaded. */
+export interface UrlRequest {
   readonly url: string;
   readonly account: string;
 }
@@ -120,12 +122,19 @@ export class Downloaders {
 
   /** Requests the validators of a source; see `createReadValidators`. */
   readonly validators: ReadValidators = async (url, { signal, account }) => {
-    const args: ValidatorsRequest = { url, account };
-    const work: Work = { operation: 'validators', arguments: args, outputs: [] };
-    const directory = this.#dependencies.temporary;
-    const found = await this.#attempt(work, { directory, signal, account });
+    const found = await this.#ask('validators', url, { signal, account });
     return (found as { validators?: string }).validators;
   };
+
+  /** Reads the facts about a source; see `createReadFacts`. */
+  readonly facts: ReadFacts = async (url, { signal, account }) =>
+    (await this.#ask('facts', url, { signal, account })) as SourceFacts;
+
+  #ask(operation: string, url: string, caller: { signal: AbortSignal; account: string }): Promise<unknown> {
+    const args: UrlRequest = { url, account: caller.account };
+    const work: Work = { operation, arguments: args, outputs: [] };
+    return this.#attempt(work, { directory: this.#dependencies.temporary, ...caller });
+  }
 
   async #attempt(
     work: Work,

@@ -48,6 +48,12 @@ export function describeInvoke(name: string, open: (handle: Handle) => Promise<I
       expect({ ...seen, deadline: 0 }).toEqual({ ...sampleInvocation(), deadline: 0 });
     });
 
+    it('returns the facts about a source', async () => {
+      const facts = { head: '%PDF-1.7\n%\xe2\xe3\0', name: 'ü.pdf', contentType: 'application/pdf' };
+
+      expect(await run(async () => ({ ok: true, objectKeys: [], facts }))).toMatchObject({ facts });
+    });
+
     it('returns the object keys, the page count, the state of the page and the warnings', async () => {
       const result: InvocationResult = {
         ok: true,

@@ -1,0 +1,66 @@
+import { readInput } from '../../engines/office/inputs.ts';
+import type { SourceFacts } from '../../shared/source/facts.ts';
+import { kindOfBytes, kindOfType } from '../../shared/source/file-kind.ts';
+
+/** The parts of a tool that decide whether it can write a result. */
+interface Writer {
+  readonly name: string;
+  readonly formats: readonly string[];
+  readonly paged: readonly string[];
+}
+
+/** The result that a caller wants. */
+interface Target {
+  readonly format: string;
+  /** Whether there is one file per page. */
+  readonly isPaged: boolean;
+}
+
+const PAGE = ['html2pdf', 'html2image', 'doc2any'];
+const DRAWING = ['imageproc', 'html2pdf'];
+const SVG = /^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*|<!doctype svg[^>]*>\s*)*<svg[\s>]/i;
+const PAGE_START =
+  /^(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<(!doctype html|html|head|body|title|meta|div|p|h1|table|style)\b/i;
+/** Extensions of images that no first bytes identify, or not all of them. */
+const IMAGE_EXTENSION =
+  /^(jpe?g|png|gif|webp|avif|heic|heif|tiff?|bmp|ico|psd|tga|jp2|jxl|ppm|pgm|pbm|pnm|pcx|dds|exr|hdr|qoi)$/;
+const PAGE_EXTENSION = /^(html?|xhtml|zip)$/;
+
+/**
+ * Returns the tool that converts a source, by its first bytes or else by its name and its media type. If none of the
+ * tools that read the source can write the result, returns the one whose error says what it can write. Returns
+ * `undefined` for a source of an unknown kind.
+ */
+export function chooseTool<T extends Writer>(
+  facts: SourceFacts,
+  { format, isPaged }: Target,
+  tools: readonly T[],
+): T | undefined {
+  const readers = readersOf(facts)
+    .map((name) => tools.find((tool) => tool.name === name))
+    .filter((tool) => tool !== undefined);
+  return readers.find((tool) => (isPaged ? tool.paged : tool.formats).includes(format)) ?? readers[0];
+}
+
+/** Returns the names of the tools that can read a source, the best one first. */
+function readersOf({ head, name, contentType }: SourceFacts): readonly string[] {
+  if (SVG.test(head)) return DRAWING;
+  if (PAGE_START.test(head)) return PAGE;
+  const kind = kindOfBytes(head);
+  if (kind) return kind.tool === 'html2pdf' ? PAGE : [kind.tool];
+  const extension = /\.([a-z0-9]{1,8})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+  const type = kindOfType(contentType)?.tool;
+  if (extension === 'svg' || contentType === 'image/svg+xml') return DRAWING;
+  if (PAGE_EXTENSION.test(extension) || /^(text\/html|application\/xhtml\+xml)$/.test(contentType))
+    return PAGE;
+  if (readInput(extension) !== undefined) return ['doc2any'];
+  if (IMAGE_EXTENSION.test(extension)) return ['imageproc'];
+  if (type !== undefined) return [type];
+  if (contentType.startsWith('text/') || isText(head)) return ['doc2any'];
+  return [];
+}
+
+/** Whether bytes are text without control characters, in an encoding that extends ASCII. */
+function isText(head: string): boolean {
+  return head !== '' && !/[^\t\n\f\r -~\x80-\xff]/.test(head);
+}
