@@ -195,6 +195,11 @@ export class WorkerProcess {
     return this.#child.pid === undefined ? 0 : readStat(this.#child.pid).memory;
   }
 
+  /** Returns the processor time of the process in milliseconds. */
+  get cpuTime(): number {
+    return this.#child.pid === undefined ? 0 : readStat(this.#child.pid).cpuTime;
+  }
+
   /**
    * Measures the child and everything it started, and kills them if they have more than `maxThreads`. Resident shared
    * memory counts once per process.

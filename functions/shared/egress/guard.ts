@@ -36,7 +36,7 @@ interface Requester {
 const NEVER = new AbortController().signal;
 const LOOKUPS = { total: 128, perAccount: 32 };
 /** Maximum number of IP addresses per host to check and dial. A hostile name server may return thousands. */
-const MAX_IP_ADDRESSES = 32;
+export const MAX_IP_ADDRESSES = 32;
 
 /** A URL that passed the guard. Only the IP addresses in it may be connected to. */
 export interface CheckedUrl {
@@ -71,7 +71,12 @@ export function createEgressGuard(rules: EgressRules = {}): EgressGuard {
   const lookUp = async (host: string, { account, signal = NEVER }: Requester): Promise<readonly string[]> => {
     const timeoutError = () => blockedError(new Error(`no DNS response within ${resolveTime} ms`));
     const resolveInTime = () =>
-      withTimeout(resolveTime, signal, (stop) => untilAborted(stop, resolve(host, stop)), timeoutError);
+      withTimeout(
+        resolveTime,
+        signal,
+        (stop) => untilAborted(stop, resolve(host, stop, account)),
+        timeoutError,
+      );
     try {
       return await lookups.run(account, resolveInTime, signal);
     } catch (cause) {

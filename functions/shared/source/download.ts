@@ -141,7 +141,7 @@ async function followRedirects(
   for (let redirects = 0; ; redirects++) {
     signal.throwIfAborted();
     const sent = checked.url.origin === origin ? authorization : undefined;
-    const response = await requestSource(checked, { method, authorization: sent, budgets, signal });
+    const response = await requestSource(checked, { method, authorization: sent, budgets, signal, account });
     const status = response.statusCode ?? 0;
     const target = response.headers.location;
     if (status < 300 || status > 399 || target === undefined) return { response, checked };

@@ -6,6 +6,7 @@ import type { CheckedUrl } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
 import { PRODUCT } from '../product.ts';
 import { startArrivalTimer } from '../timeout.ts';
+import { TlsGate } from './tls-gate.ts';
 
 /** Maximum milliseconds for each phase of a download. */
 export interface DownloadTimeouts {
@@ -55,10 +56,12 @@ export function requestSource(
     readonly authorization: string | undefined;
     readonly budgets: DownloadTimeouts;
     readonly signal: AbortSignal;
+    /** The account whose turn a TLS handshake waits for. */
+    readonly account: string;
   },
 ): Promise<IncomingMessage> {
   const { url, host, port, lookup } = checked;
-  const { method = 'GET', authorization, budgets, signal } = options;
+  const { method = 'GET', authorization, budgets, signal, account } = options;
   const secure = url.protocol === 'https:';
   const headers = {
     host: url.host,
@@ -70,6 +73,7 @@ export function requestSource(
     ...(authorization === undefined ? {} : { authorization }),
   };
   return new Promise((resolve, reject) => {
+    const gate = secure ? new TlsGate(checked, account) : undefined;
     const request = (secure ? requestHttps : requestHttp)({
       host,
       port,
@@ -81,7 +85,7 @@ export function requestSource(
       // A pooled connection was checked for another request, possibly for another host.
       agent: false,
       ...READ_AHEAD,
-      ...(secure && TLS_OPTIONS),
+      ...(gate && { ...TLS_OPTIONS, socket: gate }),
       ...(secure && !isIP(host) ? { servername: host } : {}),
     });
     const giveUp = (message: string) => request.destroy(new ConversionError('SOURCE_TIMEOUT', message));
@@ -95,11 +99,13 @@ export function requestSource(
     limitInterimResponses(request);
     request.once('socket', (socket) => {
       socket.once(secure ? 'secureConnect' : 'connect', () => {
+        gate?.secured();
         connecting.stop();
         responding.restart();
       });
     });
     request.once('close', () => {
+      gate?.destroy();
       connecting.stop();
       responding.stop();
       reject(unreachableError(new Error('closed without a response')));

@@ -20,7 +20,6 @@ import { createKeylessLimit } from '../../../functions/router/admission/keyless.
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
 import { route } from '../../../functions/router/route.ts';
-import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { sourceTooLargeError, stoppingError } from '../../../functions/shared/errors.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
@@ -89,11 +88,6 @@ export async function composeService(
 ) {
   collectBuffersEarly();
   const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
-  const egress = createEgressGuard({
-    exceptions: settings.allowSources,
-    ownHosts: settings.ownHosts,
-    resolve: createResolver({ servers: settings.dnsServers }),
-  });
   const { dataDirectory, diskReserve, accountBytes = defaultShare(dataDirectory) } = settings;
   const paths = pathsIn(dataDirectory);
   const space = new FreeSpace({
@@ -141,6 +135,11 @@ export async function composeService(
       observer: observeAll(downloadState, metrics.workersOf('download')),
     },
   );
+  const egress = createEgressGuard({
+    exceptions: settings.allowSources,
+    ownHosts: settings.ownHosts,
+    resolve: downloaders.resolve,
+  });
   const download = ownResultsFirst(storage, limitDownloads(DOWNLOADS * size, downloaders.download));
   const engineDependencies = {
     layers,

@@ -5,6 +5,7 @@ import { nodeEnvironment } from '../../../engines/worker/node-environment.ts';
 import { observe } from '../../../engines/worker/pool.ts';
 import { WorkerCrash, WorkerProcess } from '../../../engines/worker/process.ts';
 import { startInTurn } from '../../../engines/worker/start-in-turn.ts';
+import type { Resolve } from '../../../shared/egress/dns/resolver.ts';
 import { ConversionError, stoppingError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
 import { textSetting } from '../../../shared/settings/environment.ts';
@@ -36,6 +37,10 @@ export interface UrlRequest {
   readonly account: string;
 }
 
+export interface ResolveRequest {
+  readonly host: string;
+}
+
 interface Dependencies {
   /** Folder for the private directories of the processes. */
   readonly temporary: string;
@@ -53,6 +58,8 @@ interface Downloader {
   readonly running: Map<string, number>;
   /** Milliseconds on the monotonic clock. */
   idleSince: number;
+  /** Milliseconds of processor time at the last check. */
+  cpuTime: number;
 }
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -64,22 +71,29 @@ const MAX_ATTEMPTS = 3;
 /** Idle processes to keep: a used one, and one for the next account. */
 const SPARE_PROCESSES = 2;
 /** Interval between two checks, and maximum idle time of a process, in milliseconds. */
-const CHECK_INTERVAL = 5000;
+const CHECK_INTERVAL = 1000;
 const IDLE_TIME = 60_000;
+/** Share of the time from which a process that computes takes no further account. */
+const BUSY_SHARE = 0.25;
+/** Maximum number of processes as a multiple of `max`, while all compute. */
+const EXTRA = 2;
 /** Timeout for a process to respond after the timeout or cancellation of a download, in milliseconds. */
 const RESPONSE_TIMEOUT = 5000;
 /** Environment variables for private CAs and Node options, passed through. */
 const TLS_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_OPTIONS'];
 
 /**
- * Runs downloads in separate processes, so that expensive DNS or TLS handshakes never block the main process or
- * another account. A process downloads for one account at a time, unless there are more accounts than processes.
+ * Runs downloads, and look-ups of pages, in separate processes, so that expensive DNS or TLS handshakes never block the main process or
+ * another account. A process downloads for one account at a time, unless there are more accounts than processes. Then
+ * they share those that use the least processor time.
  */
 export class Downloaders {
   readonly #start: (reason: 'spare' | 'demand') => Downloader;
   readonly #dependencies: Dependencies;
   readonly #downloaders = new Set<Downloader>();
   readonly #timer: NodeJS.Timeout;
+  /** Time of the last check in milliseconds on the monotonic clock. */
+  #checked = performance.now();
   #closed = false;
 
   constructor(settings: DownloaderSettings, dependencies: Dependencies) {
@@ -98,7 +112,7 @@ export class Downloaders {
       const started = new WorkerProcess(() => command, dependencies);
       const isWorking = () => [...this.#downloaders].some(({ worker }) => worker.isReady);
       const worker = observe(started, { reason, isWorking }, dependencies.observer);
-      const downloader = { worker, running: new Map(), idleSince: performance.now() };
+      const downloader = { worker, running: new Map(), idleSince: performance.now(), cpuTime: 0 };
       this.#downloaders.add(downloader);
       worker.ended.then(() => this.#downloaders.delete(downloader));
       return downloader;
@@ -129,6 +143,14 @@ export class Downloaders {
   /** Reads the facts about a source; see `createReadFacts`. */
   readonly facts: ReadFacts = async (url, { signal, account }) =>
     (await this.#ask('facts', url, { signal, account })) as SourceFacts;
+
+  /** Looks up a host name for a page. A name server can make the reply expensive to read. */
+  readonly resolve: Resolve = async (host, signal, account) => {
+    const args: ResolveRequest = { host };
+    const work: Work = { operation: 'resolve', arguments: args, outputs: [] };
+    const context = { directory: this.#dependencies.temporary, signal, account };
+    return ((await this.#attempt(work, context)) as { ipAddresses: readonly string[] }).ipAddresses;
+  };
 
   #ask(operation: string, url: string, caller: { signal: AbortSignal; account: string }): Promise<unknown> {
     const args: UrlRequest = { url, account: caller.account };
@@ -195,7 +217,7 @@ export class Downloaders {
       idle.find(({ worker }) => worker.account === account) ??
       idle.find(({ worker }) => worker.isReady) ??
       idle[0] ??
-      (usable.length < this.#dependencies.max ? this.#start('demand') : leastBusy(usable));
+      this.#share(usable);
     const { worker, running } = downloader;
     worker.account = account;
     running.set(account, (running.get(account) ?? 0) + 1);
@@ -205,6 +227,15 @@ export class Downloaders {
       start.catch(() => {});
     }
     return downloader;
+  }
+
+  /** Returns a new process, or one that others use if there are enough and one of them is not busy computing. */
+  #share(usable: readonly Downloader[]): Downloader {
+    const { max } = this.#dependencies;
+    const usage = ({ worker, cpuTime }: Downloader) => worker.cpuTime - cpuTime;
+    const [least] = usable.toSorted((a, b) => usage(a) - usage(b));
+    const isCalm = least !== undefined && usage(least) < BUSY_SHARE * (performance.now() - this.#checked);
+    return usable.length < max || (!isCalm && usable.length < EXTRA * max) ? this.#start('demand') : least!;
   }
 
   /** Whether the next account would have to wait for a process to start, and another process is allowed. */
@@ -225,19 +256,17 @@ export class Downloaders {
   /** Kills processes that are no longer needed or take too much memory. */
   #check(): void {
     const now = performance.now();
+    this.#checked = now;
     let idle = 0;
-    for (const { worker, running, idleSince } of this.#downloaders) {
+    for (const downloader of this.#downloaders) {
+      const { worker, running, idleSince } = downloader;
+      downloader.cpuTime = worker.cpuTime;
       const isIdle = running.size === 0;
       if (isIdle) idle += 1;
       const isExtra = isIdle && idle > SPARE_PROCESSES && now - idleSince > IDLE_TIME;
       if (isExtra || worker.memory > MAX_MEMORY) worker.kill();
     }
   }
-}
-
-function leastBusy(downloaders: readonly Downloader[]): Downloader {
-  const busyness = ({ running }: Downloader) => [...running.values()].reduce((sum, each) => sum + each, 0);
-  return downloaders.reduce((least, each) => (busyness(each) < busyness(least) ? each : least));
 }
 
 function tlsEnvironment(): Record<string, string> {

@@ -8,8 +8,8 @@ interface ResolverOptions {
   readonly readNames?: () => Promise<SystemNames>;
 }
 
-/** Returns every IP address of a host name. Cancels its queries when the signal fires. */
-export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+/** Returns the IP addresses of a host name for an account. Cancels its queries when the signal fires. */
+export type Resolve = (host: string, signal: AbortSignal, account: string) => Promise<readonly string[]>;
 
 /** Timeout of a query in milliseconds. Each query is tried twice. */
 const QUERY_TIME = 1200;
@@ -27,7 +27,7 @@ const RELOAD_TIME = 5000;
  * /etc/hosts takes precedence, `localhost` is loopback, and names without a dot get the search domains. Other sources
  * in nsswitch.conf (mDNS, NIS, LDAP) are not queried.
  */
-export function createResolver({ servers = [], readNames = readSystemNames }: ResolverOptions = {}): Resolve {
+export function createResolver({ servers = [], readNames = readSystemNames }: ResolverOptions = {}) {
   let loaded: Promise<SystemNames> | undefined;
   let loadedAt = 0;
   const systemNames = () => {
@@ -38,7 +38,7 @@ export function createResolver({ servers = [], readNames = readSystemNames }: Re
     return loaded;
   };
 
-  return async (host, signal) => {
+  return async (host: string, signal: AbortSignal): Promise<readonly string[]> => {
     const name = host.toLowerCase().replace(/\.$/, '');
     const { hosts, search } = await systemNames();
     const known = hosts.get(name);

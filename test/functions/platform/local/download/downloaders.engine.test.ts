@@ -102,6 +102,15 @@ it('decodes a source that was compressed', async () => {
   expect(texts.at(-1)).toBe('decoded');
 });
 
+it('looks up a host name, and never reports an unknown one as an internal error', async () => {
+  const { signal } = new AbortController();
+
+  expect(await downloaders.resolve('localhost', signal, 'a')).not.toEqual([]);
+  await expect(downloaders.resolve('x.invalid.', signal, 'a')).rejects.toMatchObject({
+    code: 'BLOCKED_ADDRESS',
+  });
+});
+
 it('passes errors on by their code', async () => {
   respond = (_request, response) => response.writeHead(404).end('not found');
 
