@@ -67,6 +67,8 @@ export async function convert(
     const { result, cache, created, requestId } = joined;
     progress = { request, result, ...(isShared && { sharedWith: requestId }), ...(cache && { cache }) };
     if (!result.ok) throw reportedError(result.error, request);
+    // Everyone who joined a conversion gets its result in the same turn, and each URL is signed.
+    await takeTurn(account);
     const output = await present.output(request, result, { storage: dependencies.storage, signal });
     const kept = cacheHeaders(request, { created, linkExpiry: linkExpiry(http.query) });
     const reply = withHeaders(output, { ...(cache && { 'X-Cache': cache }), ...kept });

@@ -19,6 +19,7 @@ import { checkLength } from './query.ts';
 import { describeApi } from './reference/openapi.ts';
 import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
 import { parameterNames } from './request.ts';
+import { takeTurn } from './turn.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
 import { readUsage } from './usage.ts';
 
@@ -125,6 +126,7 @@ async function authorize(call: Call, dependencies: Dependencies): Promise<CallRe
     const { url, facts } = await convertDemo(call, dependencies);
     return { reply: present.key(contact, url), facts };
   }
+  await takeTurn(key.account);
   if (endpoint === 'usage') {
     const { id: keyId, account } = key;
     return { reply: await readUsage(key, dependencies), facts: { code: 'OK', keyId, account } };

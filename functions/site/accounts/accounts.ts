@@ -4,6 +4,7 @@ import { isValid, rotateKey } from '../../platform/keys/keys.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import type { Records } from '../../platform/records.ts';
 import type { HttpRequest } from '../../router/http.ts';
+import { takeTurn } from '../../router/turn.ts';
 import { DAY, HOUR, monthOf } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { RateLimits } from '../../shared/rate-limits.ts';
@@ -228,6 +229,7 @@ export function createAccounts(dependencies: AccountDependencies) {
   ): Promise<AccountReply> {
     const { method, path, query } = request;
     const member = await members.find(session);
+    if (member) await takeTurn(member.account);
     const isRead = method === 'GET' || method === 'HEAD';
     if (!isRead && method !== 'POST') return signIn(405);
     if (!isRead && !isOwnForm(request, requestOrigin)) return signIn(403, wrong(TEXT.refused));

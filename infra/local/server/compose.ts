@@ -40,6 +40,7 @@ import type { Stores } from '../stores.ts';
 import { CODE } from './code.ts';
 import { callersPerConversion, divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
+import { createCallers } from './http/callers.ts';
 import { FILES_PATH, readSignedUrl } from './http/files.ts';
 import { readSecret } from './http/secret.ts';
 import { limitDownloads } from './limit-downloads.ts';
@@ -181,8 +182,9 @@ export async function composeService(
       ...space.free(),
     }),
   };
+  const callers = createCallers(keys);
   const common = {
-    keys,
+    keys: callers.keys,
     limiter,
     usage,
     defaultLimits: settings.rateLimits,
@@ -208,6 +210,8 @@ export async function composeService(
     metrics,
     /** State of the service, for its operator. */
     operation,
+    /** Returns the caller whose requests take turns. */
+    callerOf: callers.of,
     /** Maximum number of connections. */
     connections: descriptors.connections,
     /** Handles a request. `origin` is that of the URLs in the response. */

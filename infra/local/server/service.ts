@@ -51,6 +51,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
     log,
     texts: new Map([...(settings.site ? [] : WITHOUT_SITE), ['/llms.txt', llmsText(Object.values(tools))]]),
     route: composition.route,
+    callerOf: composition.callerOf,
   });
   const metricsServer =
     settings.metricsPort === undefined ? undefined : await serveMetrics(metrics, settings.metricsPort);

@@ -6,10 +6,12 @@ import type { DiskStorage } from '../../../../functions/platform/local/disk-stor
 import { type HttpRequest, takesBody } from '../../../../functions/router/http.ts';
 import { decodeQuery } from '../../../../functions/router/query.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
+import { takeTurn } from '../../../../functions/router/turn.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../../functions/shared/log.ts';
 import { areTinyChunks } from '../../../../functions/shared/source/pace.ts';
 import type { Site, SiteReply } from '../../../../functions/site/site.ts';
+import { networkCaller } from './callers.ts';
 import { boundConnections, type Connections } from './connections.ts';
 import { FILES_PATH, serveFile } from './files.ts';
 
@@ -27,6 +29,8 @@ interface Dependencies {
   readonly connections: number;
   /** Proxies whose `X-Forwarded-For` is believed, besides those on this machine. */
   readonly proxies?: BlockList | undefined;
+  /** Returns the caller whose requests take turns. Defaults to the network. */
+  readonly callerOf?: (request: IncomingMessage, ip: string | undefined) => string;
   readonly log: Log;
 }
 
@@ -99,9 +103,12 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { publicUrl, route, storage, texts, site, proxies }: Dependencies,
+  { publicUrl, route, storage, texts, site, proxies, callerOf = (_, ip) => networkCaller(ip) }: Dependencies,
   connections: Connections,
 ): Promise<void> {
+  // Many connections of one caller may become readable at once.
+  await takeTurn(callerOf(request, callerIp(request, proxies)));
+  if (response.destroyed) return;
   const origin = publicUrl ?? requestOrigin(request);
   const url = URL.parse(request.url ?? '/', origin) ?? new URL(origin);
   const reads = request.method === 'GET' || request.method === 'HEAD';

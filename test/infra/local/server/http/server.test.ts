@@ -308,6 +308,44 @@ it('passes on one parameter more than a request may have', async () => {
   expect(received).toBe(501);
 });
 
+it('lets requests of one network take turns with those of others, whatever they request', async () => {
+  const order: string[] = [];
+  const work = (ip = '') => {
+    for (const end = performance.now() + 6; performance.now() < end; );
+    order.push(ip);
+  };
+  ({ server } = createHttpServer({
+    log: () => {},
+    connections: 100,
+    texts: new Map(),
+    storage: undefined as never,
+    site: {
+      respond: async ({ ip, path }) => (path === '/account' ? void work(ip) : undefined),
+      withSamples: async (request) => request,
+    },
+    route: async () => ({ status: 200, headers: {}, body: '' }),
+  }));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const sockets = Array.from({ length: 41 }, () => connect(port, '127.0.0.1'));
+  // The server accepts few connections at a time.
+  await Promise.all(
+    sockets.map((socket) => {
+      socket.write('GET /api/ HTTP/1.1\r\nHost: x\r\n\r\n');
+      return once(socket, 'data');
+    }),
+  );
+  const headers = (ip: string) => `Host: x\r\nX-Forwarded-For: ${ip}\r\nConnection: close\r\n\r\n`;
+
+  for (const [index, socket] of sockets.entries())
+    socket.write(`GET /account HTTP/1.1\r\n${headers(index === 40 ? '192.0.2.2' : '192.0.2.1')}`);
+  await Promise.all(sockets.map((socket) => text(socket)));
+
+  expect(order).toHaveLength(41);
+  expect(order.indexOf('192.0.2.2')).toBeLessThan(10);
+});
+
 describe('the base of result URLs', () => {
   it('is the host that the caller used', async () => {
     const origin = await startEcho();
