@@ -8,6 +8,7 @@ import type { ReadFacts } from '../shared/source/facts.ts';
 import { HEAD_BYTES, kindOfBytes, toolHint } from '../shared/source/file-kind.ts';
 import { isTimeout, withTimeout } from '../shared/timeout.ts';
 import type { Download, Engine, OptionsOf, Sources, Tool } from '../shared/tool.ts';
+import { UnconvertedError } from '../shared/unconverted.ts';
 import { type AfterReply, beforeReply } from './after-reply.ts';
 import { ConversionDirectories } from './directories.ts';
 import { type ConversionObserver, Measurement } from './measure.ts';
@@ -129,7 +130,8 @@ export function createHandler<T extends Tool>(
       const { milliseconds, steps } = measured;
       const level = code === 'INTERNAL' ? 'error' : 'info';
       log('failed', { ...call, code, milliseconds, ...steps, cause: describe(error) }, level);
-      return { ok: false, error: error.toReport(), measured };
+      const unconverted = error instanceof UnconvertedError ? { unconverted: error.sources } : {};
+      return { ok: false, error: error.toReport(), ...unconverted, measured };
     } finally {
       conversions?.ended(tool.name, code, measurement.result());
       await afterReply(() => directories.remove(directory));
@@ -143,6 +145,7 @@ async function withHint(
   tool: string,
   sourcePath: string | undefined,
 ): Promise<ConversionError> {
+  if (error instanceof UnconvertedError) return error;
   const isAboutSource = error.code === 'UNSUPPORTED_SOURCE' && error.parameter === 'infile';
   if (!isAboutSource || sourcePath === undefined) return error;
   const kind = kindOfBytes(await readHead(sourcePath).catch(() => ''));

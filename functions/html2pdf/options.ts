@@ -13,15 +13,16 @@ import {
   option,
   pageList,
   parseLength,
-  readUrl,
+  readUrlOrFile,
   repeatable,
   size,
+  sourceUrl,
   text,
-  url,
+  textOrSource,
   type ValuesOf,
 } from '../shared/options/option.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
-import { PAPER_NAMES } from './paper/sizes.ts';
+import { PAPER_NAMES } from '../shared/paper.ts';
 
 /** Bounds of a paper side in millimeters. PDF readers support at most 200 inches. */
 const SIDE = { min: 10, max: 5080 } as const;
@@ -81,14 +82,16 @@ const spacing = (name: string, parts: readonly string[], what: string) =>
 
 /** Reads HTML. Rejects URLs that are not http or https, because they would be printed as text. */
 function markup(value: string): string | undefined {
-  if (/^\s*(https?:\/\/|[a-z][a-z\d+.-]*:\S+\s*$)/i.test(value)) return readUrl(value.trim());
+  if (/^\s*(https?:\/\/|[a-z][a-z\d+.-]*:\S+\s*$)/i.test(value)) return readUrlOrFile(value.trim());
   return value.length >= 1 && value.length <= 100_000 ? value : undefined;
 }
 
 const html = (name: string, place: string) =>
-  option(name, 'HTML of at most 100000 characters, or an http or https URL', markup, {
-    description: `Print this HTML, or the HTML at this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
-  });
+  textOrSource(
+    option(name, 'HTML of at most 100000 characters, or an http or https URL', markup, {
+      description: `Print this HTML, or the HTML at this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
+    }),
+  );
 
 /** Reads `name,value` or `name:value`. */
 function readPair(value: string): { name: string; value: string } | undefined {
@@ -236,7 +239,7 @@ const documentOptions = {
   ...category('Pages', {
     pageRanges: pageList('--page-ranges', { description: 'Keep only these pages of the PDF' }),
     ...pageRangeOptions,
-    cover: url(['--cover', 'cover'], {
+    cover: sourceUrl(['--cover', 'cover'], {
       description: 'Print the page at this URL before all others, without header, footer and page number',
     }),
   }),

@@ -13,7 +13,7 @@ const SETTINGS: readonly SettingName[] = [
 const MOVING = /^-(crop|trim|rotate|shear|deskew|chop|splice|polaroid|shadow|extent)$|^\+distort$/;
 
 /** Formats that hold several frames or pages. */
-export const SEQUENCES: readonly ImageFormat[] = ['gif', 'webp', 'tiff'];
+export const SEQUENCES: readonly ImageFormat[] = ['gif', 'webp', 'tiff', 'pdf'];
 
 const FIRST_FRAME = ['-delete', '1--1'];
 

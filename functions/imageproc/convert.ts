@@ -9,6 +9,7 @@ import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shar
 import { coderOf, editArguments, SEQUENCES, writeArguments } from './command.ts';
 import { sharpEncodes } from './encode/options.ts';
 import { imagesOf } from './options/steps.ts';
+import type { PdfRequest } from './pdf/write.ts';
 import { needsAllFrames, planOf } from './plan.ts';
 import type {
   Frames,
@@ -44,6 +45,10 @@ const LENIENT = ['-define', 'bmp:ignore-filesize=true'] as const;
 /** Formats of ImageMagick whose images are pages or frames of one document. */
 const PAGED: readonly string[] = ['tiff', 'gif', 'webp', 'dcm', 'dcx', 'mng'];
 
+/** Kinds of source that are compressed with loss, so that their edited images are written as JPEGs into a PDF. */
+const LOSSY: readonly string[] = ['jpg', 'webp', 'avif', 'heic'];
+const PDF_QUALITY = 92;
+
 /** Writes the delay of each frame into its name, because operators change the order and number of frames. */
 const KEEP_DELAY = ['-set', 'filename:delay', '%T'] as const;
 
@@ -69,7 +74,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     let isWritten = false;
     let sourceKind: string | undefined;
     for (const [index, part] of parts.entries()) {
-      const isLast = index === parts.length - 1;
+      const isLast = index === parts.length - 1 && format !== 'pdf';
       const prefix = `part-${index}-`;
       if (part.engine === 'magick') {
         const edit = editArguments({ ...image, operations: part.operations, images, options });
@@ -94,6 +99,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
         ...(writes && { output: { path: output, format: format as SharpFormat } }),
         prefix,
         allFrames,
+        keepsJpeg: format === 'pdf' && parts.length === 1 && keepsJpeg(options),
         // Later parts get complete frames.
         options: index === 0 ? options : { ...options, frame: undefined },
         limits: conversion.limits,
@@ -103,8 +109,10 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       sourceKind ??= result.kind;
       if (!('written' in result)) image = { ...image, ...result };
     }
-    if (!isWritten) await write(image, format, output, conversion);
-    return { outputs: [{ path: join(directory, output) }], sourceKind, warnings: [...warnings] };
+    if (format === 'pdf') await writePdf(image, sourceKind, output, conversion);
+    else if (!isWritten) await write(image, format, output, conversion);
+    const pages = format === 'pdf' ? { pages: image.frames.length } : {};
+    return { outputs: [{ path: join(directory, output), ...pages }], sourceKind, warnings: [...warnings] };
   }
 
   /** Writes several frames as one file. After sharp has edited them, only ImageMagick can do that. */
@@ -117,6 +125,27 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     ];
     const files = { inputs: image.frames, outputs: [output] };
     await magick.run(args, files, conversion).catch(rethrow(editError));
+  }
+
+  /** Writes a PDF with a page for each frame. */
+  async function writePdf(
+    { frames, density }: Frames,
+    kind: string | undefined,
+    target: string,
+    conversion: ImageConversion,
+  ) {
+    const { page: paper, margin, fit, quality, autoOrient } = conversion.options;
+    const isLossy = quality !== undefined || (kind !== undefined && LOSSY.includes(kind));
+    const args: PdfRequest = {
+      frames,
+      target,
+      density,
+      layout: { paper, margin, fit },
+      quality: isLossy ? quality || PDF_QUALITY : undefined,
+      autoOrient,
+    };
+    const files = { inputs: frames, outputs: [target] };
+    await sharp.run({ operation: 'pdf', arguments: args, ...files }, conversion);
   }
 
   function ask(request: ImageprocRequest, conversion: ImageConversion) {
@@ -232,6 +261,11 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       await Promise.all([sharp.close(), magick.close()]);
     },
   };
+}
+
+/** Whether a JPEG becomes part of a PDF byte for byte: nothing changes its pixels. */
+function keepsJpeg({ steps, quality, define, type }: ImageprocOptions): boolean {
+  return steps.length === 0 && quality === undefined && define.length === 0 && type === undefined;
 }
 
 /** Returns the milliseconds in the name of a frame. ImageMagick counts hundredths of a second. */

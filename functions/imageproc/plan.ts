@@ -35,6 +35,8 @@ export function planOf(options: ImageprocOptions, format: ImageFormat): readonly
     if (engine !== 'both') begin(engine);
     last().operations.push(operation);
   }
+  // Both engines write frames, which the worker puts into the PDF.
+  if (format === 'pdf') return parts;
   if (!sharpEncodes(format, options)) begin('magick');
   if (format === 'avif') begin('sharp');
   return parts;

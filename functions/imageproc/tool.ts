@@ -1,6 +1,17 @@
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
-import { category, choice, flag, integer, option, repeatable, sequence } from '../shared/options/option.ts';
+import {
+  category,
+  choice,
+  flag,
+  integer,
+  length,
+  option,
+  repeatable,
+  sequence,
+} from '../shared/options/option.ts';
+import { paper } from '../shared/options/paper.ts';
+import { PAPER } from '../shared/paper.ts';
 import { defineTool } from '../shared/tool.ts';
 import { define, sampling } from './options/define.ts';
 import { resolution } from './options/resolution.ts';
@@ -14,7 +25,7 @@ const MAX_IMAGES = 10;
 const WITH_METADATA = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
 
 /** Formats that can contain a resolution. */
-const WITH_RESOLUTION = ['jpg', 'png', 'tiff'] as const satisfies readonly Format[];
+const WITH_RESOLUTION = ['jpg', 'png', 'tiff', 'pdf'] as const satisfies readonly Format[];
 
 const imageprocOptions = {
   steps: sequence(STEPS, { description: 'Apply operators from left to right', settings: SETTING_NAMES }),
@@ -34,7 +45,7 @@ const imageprocOptions = {
     quality: integer('-quality', {
       min: 0,
       max: 100,
-      outputs: ['jpg', 'png', 'webp', 'avif'],
+      outputs: ['jpg', 'png', 'webp', 'avif', 'pdf'],
       description: 'Set the quality, by default 92. For png, the tens digit is the compression level',
     }),
     interlace: choice('-interlace', ['Plane', 'Line', 'JPEG', 'PNG', 'GIF', 'Partition', 'None'], {
@@ -69,6 +80,28 @@ const imageprocOptions = {
     }),
     define: repeatable(define('-define', { description: 'Set an encoder setting of ImageMagick' })),
   }),
+  ...category(
+    'Pages of a PDF',
+    {
+      page: paper('-pagesize', {
+        description:
+          'Use pages of this size, in the orientation of each image. By default, a page is as large as its image at its resolution, or at 96 DPI',
+      }),
+      margin: length('-margin', {
+        min: 0,
+        max: 500,
+        default: 0,
+        description: 'Leave this margin around the image',
+      }),
+      fit: choice('-fit', ['into', 'shrink', 'fill'], {
+        default: 'into' as const,
+        with: ['page'],
+        description:
+          'Scale an image so that it fits into the page, only shrink it to fit, or fill the page and cut off the rest',
+      }),
+    },
+    { outputs: ['pdf'] },
+  ),
   ...category('Metadata', {
     density: resolution('-density', {
       outputs: WITH_RESOLUTION,
@@ -100,13 +133,14 @@ export const imageproc = defineTool({
   summary:
     'Resizes, edits and converts images (jpg, png, webp, avif, heic, gif, tiff, svg, bmp, ico, psd and many more).',
   source: 'file',
-  formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'],
+  formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff', 'pdf'],
   paged: [],
   options: imageprocOptions,
   common: ['-resize', '-crop', '-rotate', '-quality', '-colorspace', '-strip'],
   ignored: IGNORED,
   refused: REFUSED,
   sizing: { memory: 1769, layers: ['sandbox', 'image', 'imagemagick', 'fonts'] },
+  asPages: { page: { width: PAPER.A4[0], height: PAPER.A4[1] } },
   *validate({ steps }, format) {
     const colorspace = steps.findLast(({ operator }) => operator === '-colorspace')?.value[1];
     if (colorspace === 'CMYK' && format !== undefined && format !== 'jpg' && format !== 'tiff') {

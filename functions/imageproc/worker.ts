@@ -12,6 +12,7 @@ import { isOpaque } from './encode/reduce.ts';
 import { applyOperation, isResize, resizePipeline } from './operators/sharp.ts';
 import { toColor } from './options/color.ts';
 import type { Operation } from './options/steps.ts';
+import { type PdfRequest, writePdf } from './pdf/write.ts';
 import { type Pixels, render, withoutAlpha } from './pixels.ts';
 import type { Frames, ImageprocRequest, ImageprocResult, SharpFormat, Written } from './request.ts';
 import { type Frame, openSource, type Source } from './source/decode.ts';
@@ -28,7 +29,8 @@ sharp.unblock({
   ),
 });
 
-await serveRequests<{ convert: ImageprocRequest }>({
+await serveRequests<{ convert: ImageprocRequest; pdf: PdfRequest }>({
+  pdf: writePdf,
   convert: (request) =>
     convert(request).catch((thrown: unknown) => {
       if (thrown instanceof Foreign) return { foreign: thrown.decoding };
@@ -53,6 +55,10 @@ async function convert(request: ImageprocRequest): Promise<ImageprocResult> {
   }
 
   async function convertSource(): Promise<Written | Frames> {
+    if (request.keepsJpeg && source.kind === 'jpg') {
+      const { density: own } = await source.frame(0);
+      return { frames: paths, density: resultDensity(options, own) };
+    }
     if (others.length > 0) return editFrames(readEach(paths, reading), source, request);
     if (isSequence(source, request)) return convertSequence(source, request);
     return convertFrame(source, await source.frame(options.frame ?? 0), request);

@@ -1,12 +1,67 @@
-import { createPdfEngine, type PdfEngine } from '../engines/pdf/pdf-engine.ts';
+import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
+import { createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
+import type {
+  Conversion,
+  Converted,
+  Engine,
+  EngineDependencies,
+  OptionsOf,
+  Output,
+  SourceFile,
+} from '../shared/tool.ts';
+import type { pdftools } from './tool.ts';
+
+type PdftoolsConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
 
 /**
  * Creates the engine: PDFium, and pdf.js where PDFium fails, in up to `size` processes each, which share a document's
- * pages.
+ * pages. Documents that change are prepared first.
  */
-export function createEngine(
-  dependencies: Parameters<typeof createPdfEngine>[0] & Parameters<typeof createFallback>[0],
-): PdfEngine {
-  return createPdfEngine(dependencies, createFallback(dependencies));
+export function createEngine(dependencies: EngineDependencies): Engine<typeof pdftools> {
+  const pdf = createPdfEngine(dependencies, createFallback(dependencies));
+  const toolbox = createToolbox(dependencies);
+
+  async function convert(conversion: PdftoolsConversion): Promise<Converted> {
+    const { options } = conversion;
+    if (toolbox.isNeeded(options)) return convertPrepared(conversion, await toolbox.prepare(conversion));
+    const rotate = options.rotations.reduce((sum, { degrees }) => sum + degrees, 0) % 360;
+    return pdf.convert({ ...conversion, options: { ...options, rotate } });
+  }
+
+  /** Converts a document whose pages are already selected and rotated. */
+  async function convertPrepared(
+    conversion: PdftoolsConversion,
+    { path, pageCount, pages, warnings }: Prepared,
+  ): Promise<Converted> {
+    const { options, source } = conversion;
+    const whole = { firstPage: 1, lastPage: 0, pages: undefined, odd: false, even: false };
+    const opened = { userPassword: undefined, ownerPassword: undefined, rotate: 0 };
+    const converted = await pdf.convert({
+      ...conversion,
+      source: { ...source, path },
+      options: { ...options, ...whole, ...opened },
+    });
+    return {
+      ...converted,
+      pageCount,
+      warnings: [...warnings, ...(converted.warnings ?? [])],
+      outputs: options.split === undefined ? renumbered(converted.outputs, pages) : converted.outputs,
+    };
+  }
+
+  return {
+    convert,
+    warm: () => pdf.warm(),
+    close: async () => {
+      await Promise.all([pdf.close(), toolbox.close()]);
+    },
+  };
+}
+
+/** Yields outputs with the page numbers of the merged document instead of those of the selection. */
+async function* renumbered(outputs: Converted['outputs'], pages: readonly number[]): AsyncGenerator<Output> {
+  for await (const { page, ...output } of outputs) {
+    yield { ...output, ...(page !== undefined && { page: pages[page - 1] ?? page }) };
+  }
 }

@@ -1,5 +1,7 @@
 import { PAGE_IMAGES, pdfOptions } from '../engines/pdf/options.ts';
+import { rotations, toolboxOptions } from '../engines/pdf/toolbox/options.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { category } from '../shared/options/option.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
 
@@ -9,6 +11,12 @@ const IGNORED: readonly string[] = (
   '-png -tiff -tiffcompression -jpegopt'
 ).split(' ');
 
+const options = {
+  ...pdfOptions,
+  ...category('Appearance', { rotations }),
+  ...toolboxOptions,
+} as const;
+
 /** Converts PDF pages. The option names are those of pdftoppm and VeryPDF's pdf2img. */
 export const pdftools = defineTool({
   name: 'pdftools',
@@ -16,7 +24,7 @@ export const pdftools = defineTool({
   source: 'file',
   formats: [...PAGE_IMAGES, 'pdf', 'txt'],
   paged: [...PAGE_IMAGES, 'pdf', 'txt'],
-  options: pdfOptions,
+  options,
   common: ['-f', '-l', '-r', '-width', '-height', '-quality'],
   ignored: IGNORED,
   refused: ['-defaultgrayprofile', '-defaultrgbprofile', '-defaultcmykprofile', '-displayprofile'],

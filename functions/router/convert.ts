@@ -60,7 +60,12 @@ export async function convert(
     const joined = await coalesce(identity, signal, async (shared) => {
       isShared = false;
       const converted = await convertCached({ accepted, account }, dependencies, (validate) =>
-        invokeTool(request, { account, trace, ...(validate && { validate }) }, dependencies, shared),
+        invokeTool(
+          request,
+          { account, trace, allowed: key.tools, ...(validate && { validate }) },
+          dependencies,
+          shared,
+        ),
       );
       return { ...converted, requestId: trace.requestId };
     });

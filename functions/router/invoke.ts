@@ -1,13 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Invocation, InvocationResult, Invoke } from '../platform/invoke/invoke.ts';
-import type { Storage } from '../platform/storage.ts';
+import { folderOf, type Storage } from '../platform/storage.ts';
+import { UPLOAD_PREFIX, type Uploads } from '../platform/uploads.ts';
+import { defaultsOf } from '../shared/options/read-options.ts';
+import { replaceSources, sourcesIn } from '../shared/options/sources.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
-import type { ConversionLimits } from '../shared/tool.ts';
+import type { ConversionLimits, Tool } from '../shared/tool.ts';
+import { INFILE } from '../shared/unconverted.ts';
 import type { Trace } from './call.ts';
 import type { OpenedRequest } from './uploads/call-uploads.ts';
 
 interface InvokeDependencies {
+  readonly tools: readonly Tool[];
   readonly storage: Storage;
+  readonly uploads?: Pick<Uploads, 'remove'> | undefined;
   readonly invoke: Invoke;
   readonly limits: ConversionLimits;
 }
@@ -17,6 +23,8 @@ interface InvokeContext {
   readonly trace: Trace;
   /** Prefix of the object keys of the results. */
   readonly parent?: string;
+  /** Names of the tools that the caller may use. All if absent. */
+  readonly allowed?: readonly string[] | undefined;
   /** See `Invocation`. */
   readonly validate?: Invocation['validate'];
 }
@@ -25,17 +33,75 @@ interface InvokeContext {
 const INVOKE_GRACE = 60_000;
 
 /**
- * Invokes the tool of a request, with a grant to store results under a unique prefix.
+ * Invokes the tool of a request, with a grant to store results under a unique prefix. If it needs other sources as PDFs, they
+ * are converted first, and the tool is invoked again. All of that has one deadline.
  * @throws ConversionError if the storage refuses the grant or the tool cannot be reached.
  */
 export async function invokeTool(
+  request: OpenedRequest,
+  context: InvokeContext,
+  dependencies: InvokeDependencies,
+  signal: AbortSignal,
+): Promise<InvocationResult> {
+  const deadline = Date.now() + dependencies.limits.conversionTime;
+  const run = (one: OpenedRequest, own = context) => invokeOnce(one, own, dependencies, { deadline, signal });
+  const result = await run(request);
+  if (result.ok || !result.unconverted) return result;
+
+  const { tools, uploads, storage } = dependencies;
+  const { account, parent = `${UPLOAD_PREFIX}${folderOf(account)}/`, allowed } = context;
+  const objectKeys: string[] = [];
+  const converted = new Map<string, string>();
+  try {
+    for (const { url: named, tool: name, asPages } of result.unconverted) {
+      const url = named === INFILE ? request.source : named;
+      if (converted.has(url)) continue;
+      const tool = tools.find((each) => each.name === name && each.formats.includes('pdf'));
+      // A tool has processed hostile content, so it must not choose what is opened.
+      if (!tool || (allowed && !allowed.includes(name)) || !namesSource(request, url)) return result;
+      const outputName = { kind: 'one', name: 'source.pdf' } as const;
+      const plain = { format: 'pdf', outputName, response: 'text', optionNames: [], ignored: [] } as const;
+      // A page that was sent must not be opened as one of the service's own.
+      const files =
+        tool.source === 'page' && request.sent?.includes(url) ? [{ path: 'page.html', url }] : undefined;
+      const options = { ...defaultsOf(tool.options), ...(asPages && tool.asPages) };
+      const own = { ...plain, tool, source: url, options, ...(files && { files }) };
+      const { validate: _, ...others } = context;
+      const one = await run(own, { ...others, parent });
+      if (!one.ok) return one;
+      objectKeys.push(...one.objectKeys);
+      converted.set(url, await storage.url(one.objectKeys[0] ?? ''));
+    }
+    return await run(withSources(request, converted));
+  } finally {
+    // A file that cannot be deleted now is deleted when it expires.
+    const removed = objectKeys.map((objectKey) => uploads?.remove({ account, objectKey }).catch(() => {}));
+    await Promise.all(removed);
+  }
+}
+
+/** Whether a request names this source. */
+function namesSource({ source, tool, options }: OpenedRequest, url: string): boolean {
+  return source === url || sourcesIn(tool, options).includes(url);
+}
+
+/** Replaces sources of a request. */
+function withSources(request: OpenedRequest, urls: ReadonlyMap<string, string>): OpenedRequest {
+  const replace = (url: string) => urls.get(url) ?? url;
+  return {
+    ...request,
+    source: replace(request.source),
+    options: replaceSources(request.tool, request.options, replace),
+  };
+}
+
+async function invokeOnce(
   { tool, format, outputName, source, files, options }: OpenedRequest,
   { account, trace, parent = '', validate }: InvokeContext,
   { storage, invoke, limits }: InvokeDependencies,
-  signal: AbortSignal,
+  { deadline, signal }: { readonly deadline: number; readonly signal: AbortSignal },
 ): Promise<InvocationResult> {
   const { requestId, traceparent } = trace;
-  const deadline = Date.now() + limits.conversionTime;
   // Object keys cannot be guessed, because they contain 128 random bits before the cleaned file name.
   const prefix = `${parent}${randomBytes(16).toString('hex')}/`;
   const grant = await storage.grant({

@@ -58,6 +58,8 @@ export interface Tool<P extends Options = Options> {
    */
   readonly refused: readonly string[];
   readonly sizing: Sizing;
+  /** Options for a source that becomes pages of another document, by key. */
+  readonly asPages?: Readonly<Record<string, unknown>>;
   /**
    * Yields an error for each broken rule between options, or between an option and the output format. Runs before the
    * download, and its errors are reported together with all other mistakes. An option with an invalid value has its

@@ -115,6 +115,24 @@ describe.runIf(ownService)('curl (needs a service of one machine)', () => {
   });
 });
 
+describe.runIf(ownService)('-append (needs a service of one machine)', () => {
+  it('merges files of all kinds, each converted by its own tool', async () => {
+    const form = new FormData();
+    const fields = { app: 'pdftools', outfile: 'all.pdf', _response: 'file', apikey: key() };
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append('infile', new Blob([new Uint8Array(document)]), 'letter.docx');
+    form.append('-append', new Blob([new Uint8Array(picture)]), 'a.png');
+    form.append('-append', 'data:text/html,<p>Hello');
+    form.append('-append', new Blob([new Uint8Array(makePdf(numberedPages(2)))]), 'report.pdf');
+
+    const response = await fetch(api(), { method: 'POST', body: form });
+
+    const { pages } = await readPdf(new Uint8Array(await response.arrayBuffer()));
+    expect(pages.slice(-4).map(({ text }) => text)).toEqual(['', 'Hello', 'Page 1', 'Page 2']);
+    expect(Math.round(pages.at(-4)!.width)).toBe(842);
+  });
+});
+
 describe.runIf(ownService)('other clients (needs a service of one machine)', () => {
   it('wget sends a file with --post-file', async () => {
     const headers = [`--header=X-Api-Key: ${key()}`];

@@ -4,10 +4,12 @@ import {
   choice,
   flag,
   integer,
+  isSentFile,
   option,
-  readUrl,
+  readUrlOrFile,
   repeatable,
   text,
+  textOrSource,
   type ValuesOf,
 } from '../../shared/options/option.ts';
 import { deviceNamed } from './devices.ts';
@@ -33,7 +35,7 @@ function mediaFeature(value: string) {
 }
 
 function styleSheet(value: string): string | undefined {
-  if (/^https?:\/\//i.test(value)) return readUrl(value);
+  if (/^https?:\/\//i.test(value) || isSentFile(value)) return readUrlOrFile(value);
   return value.length >= 1 && value.length <= 100_000 ? value : undefined;
 }
 
@@ -105,13 +107,10 @@ export const pageOptions = {
       description: 'Run the scripts of the page',
     }),
     images: flag('--images', { default: true, off: '--no-images', description: 'Load images' }),
-    styleSheet: option(
-      '--user-style-sheet',
-      'CSS of at most 100000 characters, or an http or https URL',
-      styleSheet,
-      {
+    styleSheet: textOrSource(
+      option('--user-style-sheet', 'CSS of at most 100000 characters, or an http or https URL', styleSheet, {
         description: 'Add this CSS, or the CSS at this URL',
-      },
+      }),
     ),
     hide: repeatable(
       text('--hide', {

@@ -30,11 +30,6 @@ function scaledSide(name: string, description: string) {
   return option(name, `-1 or an integer from ${PIXELS.min} to ${PIXELS.max}`, parse, { description });
 }
 
-function quarterTurns(value: string): number | undefined {
-  const degrees = /^-?\d{1,4}$/.test(value) ? Number(value) : Number.NaN;
-  return degrees % 90 === 0 ? ((degrees % 360) + 360) % 360 : undefined;
-}
-
 /** The options `-f` and `-l`, named as in pdftoppm. */
 export const pageRangeOptions = {
   firstPage: integer('-f', { ...PAGE, description: 'Start at this page. 0 means the first' }),
@@ -115,7 +110,10 @@ export const pdfOptions = {
     { outputs: PAGE_IMAGES },
   ),
   ...category('Appearance', {
-    rotate: option('-rotate', 'a multiple of 90 from -9990 to 9990', quarterTurns, {
+    /** Degrees clockwise. The tool sets it from its own option, which can also rotate some pages. */
+    rotate: number([], {
+      min: 0,
+      max: 270,
       default: 0,
       outputs: [...PAGE_IMAGES, 'pdf'],
       description: 'Rotate clockwise by this many degrees',
@@ -138,6 +136,12 @@ export const pdfOptions = {
       default: 90,
       outputs: ['jpg', 'webp', 'avif'],
       description: 'Set the quality of JPEG, WebP and AVIF',
+    }),
+    split: integer('-split', {
+      min: 1,
+      max: 100_000,
+      outputs: ['pdf'],
+      description: 'With `%d` in `outfile`, or an archive, write this number of pages into each file',
     }),
     /** Drawn in demo mode. It has no name, so that callers cannot set it. */
     watermark: text([], {

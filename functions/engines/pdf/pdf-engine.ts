@@ -10,7 +10,7 @@ import type { Drawn, PageFrame } from './pdfium/drawing.ts';
 import { createPdfium } from './pdfium/pdfium.ts';
 import type { Fallback } from './pdfjs/fallback.ts';
 import { createQpdf } from './qpdf/qpdf.ts';
-import { hasSignature, SIGNED, writePdfs, writeTexts } from './rewrite.ts';
+import { filesOf, hasSignature, SIGNED, writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
 import { drawPages } from './share-pages.ts';
 
@@ -38,8 +38,9 @@ export function createPdfEngine(
     const document = await open(engines, conversion);
     const { pageCount } = document;
     const pages = selectPages(conversion, pageCount);
-    if (delivery === 'paged' && pages.length > limits.files) {
-      const message = `The result would have ${pages.length} files. The maximum is ${limits.files}. Select fewer pages.`;
+    const files = filesOf(pages, conversion).length;
+    if (files > limits.files) {
+      const message = `The result would have ${files} files. The maximum is ${limits.files}. Select fewer pages.`;
       throw new ConversionError('RESULT_TOO_LARGE', message);
     }
     if (format === 'pdf') {

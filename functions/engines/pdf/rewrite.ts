@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { ConversionError } from '../../shared/errors.ts';
 import { selectsAll } from '../../shared/options/page-selection.ts';
 import type { Output } from '../../shared/tool.ts';
 import type { PdfConversion } from './options.ts';
@@ -27,11 +28,11 @@ export async function* writePdfs(
 ): AsyncGenerator<Output> {
   const { directory, delivery, options } = conversion;
   const { path: source, password } = document.source;
-  const files = delivery === 'one' ? [pages] : pages.map((page) => [page]);
+  const files = filesOf(pages, conversion);
   const isWhole = selectsAll(pages, document.pageCount);
   const stamp = await stampFor(document, pages, conversion);
-  for (const some of files) {
-    const target = join(directory, `pages-${some[0]}.pdf`);
+  for (const [index, some] of files.entries()) {
+    const target = join(directory, `pages-${index + 1}.pdf`);
     const edit = {
       source,
       target,
@@ -45,8 +46,28 @@ export async function* writePdfs(
       ...(!(isWhole && delivery === 'one') && { pages: some }),
     };
     await qpdf.edit(edit, conversion);
-    yield { path: target, pages: some.length, ...(delivery !== 'one' && { page: some[0]! }) };
+    const number = options.split === undefined ? some[0]! : index + 1;
+    yield { path: target, pages: some.length, ...(delivery !== 'one' && { page: number }) };
   }
+}
+
+/**
+ * Returns the pages of each file.
+ * @throws ConversionError `BAD_PARAMETER` for a single file that should be split.
+ */
+export function filesOf(
+  pages: readonly number[],
+  { delivery, options: { split }, format }: Pick<PdfConversion, 'delivery' | 'options' | 'format'>,
+): ReadonlyArray<readonly number[]> {
+  if (delivery === 'one' && split !== undefined && format === 'pdf') {
+    const message =
+      "Parameter '-split' requires an 'outfile' with %d, such as part-%d.pdf, or an archive such as parts.pdf.zip.";
+    throw new ConversionError('BAD_PARAMETER', message, { parameter: '-split' });
+  }
+  if (delivery === 'one') return [pages];
+  const size = format === 'pdf' ? (split ?? 1) : 1;
+  const count = Math.ceil(pages.length / size);
+  return Array.from({ length: count }, (_, index) => pages.slice(index * size, (index + 1) * size));
 }
 
 /** Writes the PDF that draws the watermark, in the size of the first page. It is scaled for other pages. */

@@ -1,5 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
-import { PAPER } from './sizes.ts';
+import { PAPER } from '../../shared/paper.ts';
 
 /** Lengths in millimeters. */
 export interface Sides {

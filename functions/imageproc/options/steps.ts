@@ -32,7 +32,8 @@ function reader(name: string, kind: Kind, description: string, outputs?: readonl
   };
   const ignores = (value: string, format: Format | undefined) =>
     format !== undefined && outputs?.includes(format) === false && parse(value) !== undefined;
-  return option(name, kind.rule, parse, { description, words: kind.words, ignores });
+  const read = option(name, kind.rule, parse, { description, words: kind.words, ignores });
+  return kind.namesSource ? { ...read, namesSource: true } : read;
 }
 
 /** An operator or a setting, in query order, as on ImageMagick's command line. Without words, it is off. */

@@ -1,5 +1,5 @@
 import { parseGeometry } from '../../shared/options/geometry.ts';
-import { readSwitch, readUrl, SWITCH_RULE, URL_RULE, type Words } from '../../shared/options/option.ts';
+import { readSwitch, readUrlOrFile, SWITCH_RULE, URL_RULE, type Words } from '../../shared/options/option.ts';
 import { parseColor } from './color.ts';
 
 /**
@@ -13,6 +13,8 @@ export interface Kind {
   readonly rule: string;
   /** The words that follow on a command line; see `Option.words`. */
   readonly words?: Words;
+  /** See `Option.namesSource`. */
+  readonly namesSource?: boolean;
   parse(value: string): readonly string[] | undefined;
 }
 
@@ -246,10 +248,11 @@ export function colors(separator: ',' | '-', count: number): Kind {
 export function imageUrl({ optional = false } = {}): Kind {
   return {
     rule: `${optional ? 'empty, or ' : ''}${URL_RULE}`,
+    namesSource: true,
     ...(optional && { words: 'optional' }),
     parse: (value) => {
       if (value === '' && optional) return [];
-      const url = readUrl(value);
+      const url = readUrlOrFile(value);
       return url === undefined ? undefined : [url];
     },
   };

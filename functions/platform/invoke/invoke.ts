@@ -3,6 +3,7 @@ import type { Format } from '../../shared/formats.ts';
 import type { OutputName } from '../../shared/output-name.ts';
 import type { SourceFacts } from '../../shared/source/facts.ts';
 import type { ConversionLimits, PageFile } from '../../shared/tool.ts';
+import type { UnconvertedSource } from '../../shared/unconverted.ts';
 import type { Grant } from '../storage.ts';
 
 /** The router's event for a tool: plain JSON, without API keys or credentials. */
@@ -71,7 +72,12 @@ export type InvocationResult = { readonly measured?: Measured } & (
       /** For `readsFacts`. */
       readonly facts?: SourceFacts;
     }
-  | { readonly ok: false; readonly error: ErrorReport }
+  | {
+      readonly ok: false;
+      readonly error: ErrorReport;
+      /** Sources that other tools must convert to PDFs before the tool is invoked again. */
+      readonly unconverted?: readonly UnconvertedSource[];
+    }
 );
 
 /** Runs a tool in this process or as a Lambda function. Rejects only when the tool could not be reached. */

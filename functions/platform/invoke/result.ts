@@ -1,6 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import type { SourceFacts } from '../../shared/source/facts.ts';
 import { HEAD_BYTES } from '../../shared/source/file-kind.ts';
+import type { UnconvertedSource } from '../../shared/unconverted.ts';
 import type { InvocationResult, Measured, StoredDetails } from './invoke.ts';
 
 /**
@@ -36,7 +37,21 @@ export function readResult(payload: unknown): InvocationResult {
     ...(isName(parameter) && { parameter }),
     ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
   });
-  return { ok: false, error: error.toReport(), ...(measured && { measured }) };
+  return {
+    ok: false,
+    error: error.toReport(),
+    ...(isUnconverted(result.unconverted) && { unconverted: result.unconverted }),
+    ...(measured && { measured }),
+  };
+}
+
+function isUnconverted(value: unknown): value is readonly UnconvertedSource[] {
+  if (!Array.isArray(value) || value.length > 1000) return false;
+  return value.every((entry: unknown) => {
+    const { url, tool, asPages = false, ...others } = (entry ?? {}) as Record<string, unknown>;
+    const isTyped = typeof url === 'string' && typeof tool === 'string' && typeof asPages === 'boolean';
+    return isTyped && Object.keys(others).length === 0;
+  });
 }
 
 function isTexts(value: unknown): value is string[] {

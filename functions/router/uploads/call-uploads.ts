@@ -2,17 +2,19 @@ import { Readable } from 'node:stream';
 import type { Storage } from '../../platform/storage.ts';
 import { createUploadId, type Uploads, uploadGoneError, uploadKeyOf } from '../../platform/uploads.ts';
 import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
-import type { Parameter } from '../../shared/options/option.ts';
+import { isSentFile, type Parameter } from '../../shared/options/option.ts';
+import { namesSource, replaceSources, sourcesIn } from '../../shared/options/sources.ts';
 import { quote } from '../../shared/quote.ts';
 import { readDataUrl } from '../../shared/source/data-url.ts';
 import type { SourceFacts } from '../../shared/source/facts.ts';
 import { HEAD_BYTES } from '../../shared/source/file-kind.ts';
-import type { ConversionLimits, PageFile } from '../../shared/tool.ts';
+import type { ConversionLimits, PageFile, Tool } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
 import { type FilePart, isFile } from '../body/part.ts';
 import type { ConversionRequest } from '../request.ts';
 
 interface Dependencies {
+  readonly tools: readonly Tool[];
   readonly uploads?: Uploads | undefined;
   readonly storage: Pick<Storage, 'url'>;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
@@ -22,6 +24,8 @@ interface Dependencies {
 export interface OpenedRequest extends ConversionRequest {
   /** The files of an uploaded page, starting with the page itself. */
   readonly files?: readonly PageFile[];
+  /** The URLs of sources that were sent. */
+  readonly sent?: readonly string[];
 }
 
 /** Extensions for sources without a file name, by media type. Other sources are recognized by their content. */
@@ -62,9 +66,9 @@ export class CallUploads {
     for await (const part of rest) {
       if (!isFile(part)) parameters.push(part);
       else if (part.name === 'asset') await this.#receiveAsset(part);
-      else if (part.name === 'infile') parameters.push(await this.#receiveSource(part));
+      else if (this.#isSource(part.name)) parameters.push(await this.#receiveSource(part));
       else {
-        const message = `Unknown file field ${quote(part.name)}. Use 'infile' or 'asset'.`;
+        const message = `Unknown file field ${quote(part.name)}. Use 'infile', 'asset', or the name of an option whose value is a URL.`;
         throw new ConversionError('UNKNOWN_PARAMETER', message, { parameter: part.name });
       }
     }
@@ -72,7 +76,26 @@ export class CallUploads {
   }
 
   /** Returns the request with URLs that a tool can download. */
-  async open(request: ConversionRequest): Promise<OpenedRequest> {
+  async open(accepted: ConversionRequest): Promise<OpenedRequest> {
+    const { request, sent } = await this.#openOptions(accepted);
+    const opened = await this.#openSource(request);
+    const all = opened.source === request.source ? sent : [opened.source, ...sent];
+    return all.length > 0 ? { ...opened, sent: all } : opened;
+  }
+
+  /** Returns the request with URLs in place of the files that options name, and these URLs. */
+  async #openOptions(request: ConversionRequest): Promise<{ request: ConversionRequest; sent: string[] }> {
+    const { tool, options } = request;
+    const urls = new Map<string, string>();
+    for (const source of new Set(sourcesIn(tool, options))) {
+      if (isSentFile(source)) urls.set(source, await this.#urlOf(await this.#idOf(source)));
+    }
+    if (urls.size === 0) return { request, sent: [] };
+    const replaced = replaceSources(tool, options, (source) => urls.get(source) ?? source);
+    return { request: { ...request, options: replaced }, sent: [...urls.values()] };
+  }
+
+  async #openSource(request: ConversionRequest): Promise<OpenedRequest> {
     const { source, tool } = request;
     const isUrl = /^https?:/.test(source);
     if (this.#assets.length > 0 && (isUrl || tool.source === 'file')) {
@@ -80,7 +103,7 @@ export class CallUploads {
       throw new ConversionError('BAD_PARAMETER', message, { parameter: 'asset' });
     }
     if (isUrl) return request;
-    const id = /^data:/i.test(source) ? await this.#storeData(source) : source.slice('upload:'.length);
+    const id = await this.#idOf(source);
     const page = { path: nameIn(id), url: await this.#urlOf(id) };
     if (tool.source === 'file') return { ...request, source: page.url };
     const assets = this.#assets.map(async ({ path, objectKey: asset }) => ({
@@ -118,7 +141,12 @@ export class CallUploads {
     );
   }
 
-  async #receiveSource({ fileName, contentType, content }: FilePart): Promise<Parameter> {
+  /** Whether a file under this name is a source: `infile`, or an option that names one. */
+  #isSource(name: string): boolean {
+    return name === 'infile' || this.#dependencies.tools.some((tool) => namesSource(tool, name));
+  }
+
+  async #receiveSource({ name: parameter, fileName, contentType, content }: FilePart): Promise<Parameter> {
     const name = fileName === '' ? `source${EXTENSIONS[contentType] ?? ''}` : fileName;
     let head = '';
     async function* watched() {
@@ -129,7 +157,12 @@ export class CallUploads {
     }
     const id = await this.#store(name, Readable.from(watched(), { objectMode: false }));
     this.#facts.set(id, { head, name: fileName, contentType });
-    return { name: 'infile', value: `upload:${id}` };
+    return { name: parameter, value: `upload:${id}` };
+  }
+
+  /** Returns the ID of a sent file. Stores a `data:` URL. */
+  async #idOf(source: string): Promise<string> {
+    return /^data:/i.test(source) ? this.#storeData(source) : source.slice('upload:'.length);
   }
 
   async #receiveAsset({ fileName, content }: FilePart): Promise<void> {

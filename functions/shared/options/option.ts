@@ -56,6 +56,11 @@ export interface Option<Value> extends Scope {
   readonly words?: Words;
   /** Whether a value has no effect on this output, or has a meaning only for the original program. */
   readonly ignores?: (value: string, format: Format | undefined) => boolean;
+  /**
+   * Whether the value names a source. A file under the option's name in a multipart body is that source, and the value can
+   * be `upload:ID` or a `data:` URL.
+   */
+  readonly namesSource?: boolean;
   /** The options that a sequence consists of. */
   readonly readers?: Readonly<Record<string, Option<unknown>>>;
   /** JSON Schema of one value, for events that invoke a tool's function directly. */
@@ -248,12 +253,32 @@ export function readUrl(value: string): string | undefined {
   return url && /^https?:$/.test(url.protocol) && url.hostname ? url.href : undefined;
 }
 
-/** An http or https URL. */
-export function url(names: Names, options: Common<undefined>): Option<string | undefined> {
-  return option(names, URL_RULE, readUrl, {
-    ...options,
-    schema: { type: 'string', maxLength: MAX_URL_LENGTH },
-  });
+/** A URL from which another source is downloaded. The source may also be sent with the request. */
+export function sourceUrl(names: Names, options: Common<undefined>): Option<string | undefined> {
+  const schema = { type: 'string', maxLength: MAX_URL_LENGTH };
+  return textOrSource(option(names, URL_RULE, readUrlOrFile, { ...options, schema }));
+}
+
+/** Marks an option whose value may also be text, if it is not a URL or a sent file. */
+export function textOrSource<Value>(option: Option<Value>): Option<Value> {
+  return { ...option, namesSource: true };
+}
+
+const UPLOAD_ID = /^[0-9a-f]{32}\/[\p{L}\p{N} ._-]{1,100}$/u;
+
+/** Whether a text has the form of an upload ID. */
+export function isUploadId(text: string): boolean {
+  return UPLOAD_ID.test(text);
+}
+
+/** Whether a source was sent with the request or before it, so that its value is no URL that a tool can download. */
+export function isSentFile(value: string): boolean {
+  return /^data:/i.test(value) || (value.startsWith('upload:') && isUploadId(value.slice('upload:'.length)));
+}
+
+/** Returns a text that is a URL, or names a file that was sent, or `undefined`. */
+export function readUrlOrFile(value: string): string | undefined {
+  return isSentFile(value) ? value : readUrl(value);
 }
 
 const MILLIMETERS = {
@@ -324,11 +349,13 @@ export function pageList<Default extends readonly PageRange[] | undefined = unde
   names: Names,
   options: Common<Default>,
 ): Option<readonly PageRange[] | Default> {
-  const parse = (value: string): readonly PageRange[] | undefined => {
-    const ranges = value.split(',').map(parsePageRange);
-    return ranges.length <= 500 && ranges.every((range) => range !== undefined) ? ranges : undefined;
-  };
-  return option(names, 'a list of pages such as 1,3-5,8-,!1 (!1 is the last page)', parse, options);
+  return option(names, 'a list of pages such as 1,3-5,8-,!1 (!1 is the last page)', readPageList, options);
+}
+
+/** Reads a list of pages, or returns `undefined`. */
+export function readPageList(value: string): readonly PageRange[] | undefined {
+  const ranges = value.split(',').map(parsePageRange);
+  return ranges.length <= 500 && ranges.every((range) => range !== undefined) ? ranges : undefined;
 }
 
 function parsePageRange(part: string): PageRange | undefined {

@@ -1,7 +1,7 @@
 import { ConversionError } from '../errors.ts';
 import { quote } from '../quote.ts';
 import { checkDataUrl } from '../source/data-url.ts';
-import { readUrl, URL_RULE } from './option.ts';
+import { isUploadId, readUrl, URL_RULE } from './option.ts';
 
 /** Matches spellings that people use for local files. */
 const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-9]{2,5}$/i;
@@ -22,13 +22,6 @@ export function readSource(text: string): string {
     'BAD_ADDRESS',
     `Parameter 'infile' must be a URL, got the file name ${file}. Send the file itself with 'curl -F infile=@FILE -F app=… -F outfile=…'.`,
   );
-}
-
-const UPLOAD_ID = /^[0-9a-f]{32}\/[\p{L}\p{N} ._-]{1,100}$/u;
-
-/** Whether a text has the form of an upload ID. */
-export function isUploadId(text: string): boolean {
-  return UPLOAD_ID.test(text);
 }
 
 /**

@@ -16,4 +16,7 @@ export const SAMPLES: Samples<typeof imageproc, 'steps'> = {
   units: { value: 'PixelsPerCentimeter', beside: { '-density': '300' } },
   strip: { value: 'off', source: 'turned' },
   keep: { value: 'exif', source: 'turned' },
+  page: { value: 'A4' },
+  margin: { value: '10mm' },
+  fit: { value: 'fill', beside: { '-pagesize': 'A4' } },
 };

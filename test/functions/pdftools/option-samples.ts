@@ -2,7 +2,7 @@ import type { pdftools } from '../../../functions/pdftools/tool.ts';
 import type { Samples } from '../option-effects.ts';
 
 /** A value for each option. The sources are those of `convert.option-effects.engine.test.ts`. */
-export const SAMPLES: Samples<typeof pdftools, 'watermark'> = {
+export const SAMPLES: Samples<typeof pdftools, 'watermark' | 'rotate' | 'append' | 'split'> = {
   firstPage: { value: '2' },
   lastPage: { value: '2' },
   pages: { value: '3,1' },
@@ -24,7 +24,7 @@ export const SAMPLES: Samples<typeof pdftools, 'watermark'> = {
   cropWidth: { value: '300' },
   cropHeight: { value: '300' },
   trim: { value: 'on' },
-  rotate: { value: '90' },
+  rotations: { value: '90' },
   gray: { value: 'on' },
   mono: { value: 'on' },
   transparent: { value: 'on' },

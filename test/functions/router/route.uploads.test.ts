@@ -10,6 +10,7 @@ import type { HttpRequest } from '../../../functions/router/http.ts';
 import { route } from '../../../functions/router/route.ts';
 import { ConversionError, sourceTooLargeError } from '../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import { pdftools } from '../../../functions/tools.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
 import { headerOf } from './header.ts';
@@ -108,6 +109,28 @@ describe('a body', () => {
     expect(seen[0]!.invocation.source).toMatch(
       /^https:\/\/files\.example\/uploads\/[0-9a-f]{32}\/[0-9a-f]{32}\/(a\.png|source(\.txt)?)$/,
     );
+    expect([...stored]).toEqual([]);
+  });
+
+  it('is also the source that an option names, in order and as upload: and data:', async () => {
+    dependencies = { ...dependencies, tools: [pdftools] };
+    const fields = part('name=app', 'pdftools') + part('name=outfile', 'b.pdf');
+    const body =
+      part('name=infile; filename=a.pdf', 'first') +
+      part('name="-append"; filename=b.pdf', 'second') +
+      part('name="-append"', 'https://a.example/c.pdf') +
+      part('name="-append"', 'data:,third') +
+      part('name="-append"; filename=d.pdf', 'fourth');
+
+    await send({ headers: MULTIPART, body: fields + body + END });
+
+    expect(seen[0]!.files.sort()).toEqual(['first', 'fourth', 'second', 'third']);
+    expect(seen[0]!.invocation.options.append).toEqual([
+      expect.stringMatching(/^https:\/\/files\.example\/uploads\/.*\/b\.pdf$/),
+      'https://a.example/c.pdf',
+      expect.stringMatching(/\/source\.txt$/),
+      expect.stringMatching(/\/d\.pdf$/),
+    ]);
     expect([...stored]).toEqual([]);
   });
 

@@ -10,6 +10,7 @@ import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
+import { engineNetwork } from '../../helpers/engine-network.ts';
 import { nameOf, type PdfCase } from './cases.ts';
 import { commonWords, gray, similarityOf } from './similarity.ts';
 
@@ -32,7 +33,8 @@ export interface Trial {
 /** Converts with our engine and with poppler's programs. */
 export async function startComparing() {
   const home = await mkdtemp(join(tmpdir(), 'docmill-likeness-'));
-  const engine = createEngine({ layers: resolve('dist/layers'), code: CODE, temporary: home, size: 2 });
+  const own = { layers: resolve('dist/layers'), code: CODE, temporary: home, size: 2 };
+  const engine = createEngine({ ...own, ...engineNetwork() });
 
   async function convert(source: string, { options, format: other }: PdfCase): Promise<Buffer> {
     const format: Format = other ?? 'png';

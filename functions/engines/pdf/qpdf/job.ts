@@ -56,12 +56,33 @@ export interface Edit {
   /** Quality (1 to 100) of the JPEGs that replace other images where that makes them smaller. */
   readonly imageQuality?: number | undefined;
   readonly information?: Information | undefined;
+  /** PDFs whose pages replace those of the source, in this order. The source itself is one of them. */
+  readonly merge?: readonly Part[] | undefined;
+  /** PDFs whose attached files are added. `prefix` comes before their names. */
+  readonly attachments?: readonly AttachmentSource[] | undefined;
+  /** JSON with changed objects, as `qpdf --update-from-json` reads it. */
+  readonly update?: string | undefined;
+  /** Writes JSON with the objects of the source, without the data of streams, instead of a PDF. */
+  readonly json?: boolean | undefined;
+}
+
+interface AttachmentSource {
+  readonly file: string;
+  readonly password?: string | undefined;
+  readonly prefix: string;
+}
+
+/** Pages of one of several PDFs, from 1. */
+export interface Part {
+  readonly file: string;
+  readonly password?: string | undefined;
+  readonly pages: readonly number[];
 }
 
 /** Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string turns an option on. */
 export function jobOf(edit: Omit<Edit, 'information'>): object {
   const { source, target, password, pages, rotate = 0, encrypt, decrypt, linearize, compress } = edit;
-  const { before, overlay, stamp, imageQuality } = edit;
+  const { before, overlay, stamp, imageQuality, merge, attachments = [] } = edit;
   const degrees = ((rotate % 360) + 360) % 360;
   return {
     inputFile: source,
@@ -73,6 +94,10 @@ export function jobOf(edit: Omit<Edit, 'information'>): object {
         { file: '.', range: pages ? ranges(pages) : '1-z' },
       ],
     }),
+    ...(merge && { pages: merge.map((part) => partOf(part, source)) }),
+    ...(attachments.length > 0 && { copyAttachmentsFrom: attachments.map(attachmentsFrom) }),
+    ...(edit.update && { updateFromJson: edit.update }),
+    ...(edit.json && { jsonOutput: '2', jsonStreamData: 'none' }),
     ...(overlay && { overlay: [{ file: overlay }] }),
     ...(stamp && { overlay: [{ file: stamp, from: '1', repeat: '1' }] }),
     ...(imageQuality !== undefined && { optimizeImages: '', jpegQuality: String(imageQuality) }),
@@ -83,6 +108,18 @@ export function jobOf(edit: Omit<Edit, 'information'>): object {
     ...(compress && { objectStreams: 'generate', recompressFlate: '', compressionLevel: '9' }),
     ...(edit.minVersion !== undefined && { minVersion: edit.minVersion }),
   };
+}
+
+function partOf({ file, password, pages }: Part, source: string): object {
+  return {
+    file: file === source ? '.' : file,
+    ...(password && file !== source && { password }),
+    range: ranges(pages),
+  };
+}
+
+function attachmentsFrom({ file, password, prefix }: AttachmentSource): object {
+  return { file, prefix, ...(password && { password }) };
 }
 
 function encryption({ userPassword, ownerPassword = '', permissions = {} }: Encryption): object {

@@ -39,13 +39,19 @@ export function createQpdf(
       before: optional(edit.before),
       overlay: optional(edit.overlay),
       stamp: optional(edit.stamp),
+      update: optional(edit.update),
     };
-    const job = jobOf({ ...edit, source, target, ...others });
+    const merge = edit.merge?.map((part) => ({ ...part, file: relativePath(part.file) }));
+    const attachments = edit.attachments?.map((each) => ({ ...each, file: relativePath(each.file) }));
+    const job = jobOf({ ...edit, source, target, merge, attachments, ...others });
+    const merged = [...(merge ?? []), ...(attachments ?? [])].map(({ file }) => file);
     return client.run<{ pageCount: number }>(
       {
         operation: 'edit',
         arguments: { source, password: edit.password, job, information },
-        inputs: [source, ...Object.values(others).filter((name) => name !== undefined)],
+        inputs: [
+          ...new Set([source, ...merged, ...Object.values(others).filter((name) => name !== undefined)]),
+        ],
         outputs: [target],
       },
       request,

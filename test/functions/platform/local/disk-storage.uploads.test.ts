@@ -6,7 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { createUploadId, uploadKeyOf } from '../../../../functions/platform/uploads.ts';
-import { isUploadId } from '../../../../functions/shared/options/source-parameter.ts';
+import { isUploadId } from '../../../../functions/shared/options/option.ts';
 
 const HOUR = 3_600_000;
 const signal = new AbortController().signal;

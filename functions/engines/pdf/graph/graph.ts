@@ -1,0 +1,216 @@
+/** A value of a PDF object in qpdf's JSON: names start with `/`, texts with `u:`, bytes with `b:`, and `3 0 R` refers. */
+export type Value = null | boolean | number | string | readonly Value[] | Dictionary;
+export interface Dictionary {
+  readonly [name: string]: Value;
+}
+
+type Entry = { readonly value: Value } | { readonly stream: Stream };
+interface Stream {
+  readonly dict: Dictionary;
+  /** Base64. Absent for streams whose data stays as it is. */
+  readonly data?: string;
+}
+
+/** The objects of a PDF without the data of its streams, as `qpdf --json-output` writes them. */
+export interface GraphJson {
+  readonly qpdf: readonly [{ readonly maxobjectid: number }, Readonly<Record<string, Entry>>];
+}
+
+/** A page with the attributes that it inherits. */
+export interface Page {
+  readonly ref: string;
+  readonly dict: Dictionary;
+}
+
+const INHERITED = ['/Resources', '/MediaBox', '/CropBox', '/Rotate'] as const;
+const REFERENCE = /^\d+ \d+ R$/;
+/** Maximum depth of nested trees, which hostile documents nest without end. */
+export const MAX_DEPTH = 100;
+
+export function isReference(value: Value | undefined): value is string {
+  return typeof value === 'string' && REFERENCE.test(value);
+}
+
+export function isDictionary(value: Value | undefined): value is Dictionary {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Returns the text of a string object, or `undefined`. */
+export function textOf(value: Value | undefined): string | undefined {
+  return typeof value === 'string' && value.startsWith('u:') ? value.slice(2) : undefined;
+}
+
+/** Reads and changes the objects of a PDF. Changes are collected for `qpdf --update-from-json`. */
+export class Graph {
+  readonly #objects: ReadonlyMap<string, Entry>;
+  readonly #changed = new Map<string, Entry>();
+  #maxId: number;
+  #pages: readonly Page[] | undefined;
+
+  constructor({ qpdf: [{ maxobjectid }, objects] }: GraphJson) {
+    this.#maxId = maxobjectid;
+    this.#objects = new Map(Object.entries(objects));
+  }
+
+  /** Follows references. A missing object is null. */
+  get(value: Value | undefined): Value {
+    let found = value;
+    for (let depth = 0; isReference(found); depth += 1) {
+      if (depth > MAX_DEPTH) return null;
+      const entry = this.#entry(found);
+      if (!entry) return null;
+      found = 'value' in entry ? entry.value : entry.stream.dict;
+    }
+    return found ?? null;
+  }
+
+  /** Returns a dictionary or a stream's dictionary. Empty if the value is none. */
+  dict(value: Value | undefined): Dictionary {
+    const found = this.get(value);
+    return isDictionary(found) ? found : {};
+  }
+
+  list(value: Value | undefined): readonly Value[] {
+    const found = this.get(value);
+    return Array.isArray(found) ? (found as readonly Value[]) : [];
+  }
+
+  number(value: Value | undefined, absent = 0): number {
+    const found = this.get(value);
+    return typeof found === 'number' && Number.isFinite(found) ? found : absent;
+  }
+
+  isStream(value: Value | undefined): boolean {
+    return isReference(value) && 'stream' in (this.#entry(value) ?? {});
+  }
+
+  get rootRef(): string {
+    const root = this.trailer['/Root'];
+    return isReference(root) ? root : '';
+  }
+
+  get root(): Dictionary {
+    return this.dict(this.rootRef);
+  }
+
+  get trailer(): Dictionary {
+    const entry = this.#entry('trailer');
+    return entry && 'value' in entry && isDictionary(entry.value) ? entry.value : {};
+  }
+
+  /** The pages in order, each with its inherited attributes. */
+  get pages(): readonly Page[] {
+    this.#pages ??= this.#collectPages();
+    return this.#pages;
+  }
+
+  /** Replaces an object. */
+  set(ref: string, value: Value): void {
+    this.#changed.set(keyOf(ref), { value });
+    this.#pages = undefined;
+  }
+
+  /** Merges entries into a dictionary, or the dictionary of a stream. Entries that are null are removed. */
+  merge(ref: string, entries: Dictionary): void {
+    const dict = Object.fromEntries(
+      Object.entries({ ...this.dict(ref), ...entries }).filter(([, value]) => value !== null),
+    );
+    const isStream = 'stream' in (this.#entry(ref) ?? {});
+    this.#changed.set(keyOf(ref), isStream ? { stream: { dict } } : { value: dict });
+    this.#pages = undefined;
+  }
+
+  /** Adds an object and returns its reference. */
+  add(value: Value): string {
+    const ref = this.#newRef();
+    this.set(ref, value);
+    return ref;
+  }
+
+  addStream(dict: Dictionary, data: string | Uint8Array): string {
+    const ref = this.#newRef();
+    this.#changed.set(keyOf(ref), {
+      stream: { dict, data: Buffer.from(data as Uint8Array).toString('base64') },
+    });
+    return ref;
+  }
+
+  /** Returns all objects with their references. */
+  *entries(): Generator<readonly [ref: string, value: Value, isStream: boolean]> {
+    for (const [key, entry] of this.#objects) {
+      if (!key.startsWith('obj:')) continue;
+      const isStream = 'stream' in entry;
+      yield [key.slice(4), isStream ? entry.stream.dict : entry.value, isStream];
+    }
+  }
+
+  get isChanged(): boolean {
+    return this.#changed.size > 0;
+  }
+
+  /** Returns the changes for `qpdf --update-from-json`. */
+  update(): object {
+    const header = {
+      jsonversion: 2,
+      pushedinheritedpageresources: false,
+      calledgetallpages: false,
+      maxobjectid: this.#maxId,
+    };
+    return { qpdf: [header, Object.fromEntries(this.#changed)] };
+  }
+
+  #entry(ref: string): Entry | undefined {
+    const key = keyOf(ref);
+    return this.#changed.get(key) ?? this.#objects.get(key);
+  }
+
+  #newRef(): string {
+    this.#maxId += 1;
+    return `${this.#maxId} 0 R`;
+  }
+
+  #collectPages(): Page[] {
+    const pages: Page[] = [];
+    const seen = new Set<string>();
+    const visit = (node: Value | undefined, inherited: Dictionary, depth: number): void => {
+      if (!isReference(node) || seen.has(node) || depth > MAX_DEPTH) return;
+      seen.add(node);
+      const own = this.dict(node);
+      const passed = Object.fromEntries(
+        INHERITED.flatMap((name) => {
+          const value = own[name] ?? inherited[name];
+          return value === undefined || value === null ? [] : [[name, value] as const];
+        }),
+      );
+      const kids = this.get(own['/Kids']);
+      if (Array.isArray(kids)) for (const kid of kids as readonly Value[]) visit(kid, passed, depth + 1);
+      else pages.push({ ref: node, dict: { ...own, ...passed } });
+    };
+    visit(this.root['/Pages'], {}, 0);
+    return pages;
+  }
+}
+
+function keyOf(ref: string): string {
+  return ref === 'trailer' ? ref : `obj:${ref}`;
+}
+
+/** Yields the names and values of a name tree, in order. */
+export function* nameTree(graph: Graph, tree: Value | undefined): Generator<readonly [string, Value]> {
+  const seen = new Set<string>();
+  const open = [tree ?? null];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (isReference(node)) {
+      if (seen.has(node)) continue;
+      seen.add(node);
+    }
+    const { '/Names': names, '/Kids': kids } = graph.dict(node);
+    const pairs = graph.list(names);
+    for (let at = 0; at + 1 < pairs.length; at += 2) {
+      const name = graph.get(pairs[at]);
+      if (typeof name === 'string') yield [name, pairs[at + 1]!];
+    }
+    open.push(...[...graph.list(kids)].reverse());
+    if (seen.size > 100_000 || open.length > 100_000) return;
+  }
+}

@@ -1,0 +1,27 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { serveRequests } from '../../worker/serve.ts';
+import { editGraph } from './edit.ts';
+import { Graph, type GraphJson } from './graph.ts';
+import type { GraphOperations, SourceFacts } from './operations.ts';
+
+await serveRequests<GraphOperations>({
+  inspect: async ({ graph: path }): Promise<SourceFacts> => {
+    const graph = readGraph(path);
+    return {
+      pageCount: graph.pages.length,
+      isEncrypted: graph.trailer['/Encrypt'] !== undefined,
+      isTagged: graph.root['/StructTreeRoot'] !== undefined,
+    };
+  },
+  edit: async ({ graph: path, target, sources, ...rest }) => {
+    const graph = readGraph(path);
+    const warnings = editGraph(graph, { ...rest, sources: sources.map(readGraph) });
+    if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
+    return { isChanged: graph.isChanged, warnings };
+  },
+});
+
+function readGraph(path: string): Graph {
+  // Synchronous: faster than the thread pool, and a process does one thing at a time.
+  return new Graph(JSON.parse(readFileSync(path, 'utf8')) as GraphJson);
+}

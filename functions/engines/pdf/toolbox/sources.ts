@@ -1,0 +1,82 @@
+import { mkdir, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConversionError, ofOption, sourceTooLargeError } from '../../../shared/errors.ts';
+import { HEAD_BYTES, kindOfBytes, kindOfName, kindOfType } from '../../../shared/source/file-kind.ts';
+import type { Conversion, Download, SourceFile } from '../../../shared/tool.ts';
+import { INFILE, UnconvertedError, type UnconvertedSource } from '../../../shared/unconverted.ts';
+
+/** A source, and the parameter that names it. */
+export interface NamedSource extends SourceFile {
+  readonly parameter: string;
+  /** `undefined` for `infile`, whose URL a tool does not know. */
+  readonly url: string | undefined;
+}
+
+/** A URL that an option names. */
+export interface NamedUrl {
+  readonly parameter: string;
+  readonly url: string;
+}
+
+/**
+ * Downloads the sources that options name, one after the other. All sources together must not exceed the limit of one.
+ * @throws ConversionError as for the source's download, with the option's name prepended.
+ */
+export async function downloadSources(
+  urls: readonly NamedUrl[],
+  { source, directory, limits, signal, account }: Conversion<unknown, SourceFile>,
+  download: Download,
+): Promise<NamedSource[]> {
+  let left = limits.sourceBytes - source.bytes;
+  const files: NamedSource[] = [];
+  for (const [index, { parameter, url }] of urls.entries()) {
+    const folder = join(directory, `${parameter.replace(/^-+/, '')}-${index}`);
+    await mkdir(folder);
+    const tooLarge = () => {
+      throw new ConversionError(
+        'SOURCE_TOO_LARGE',
+        `All sources together exceed the limit: ${sourceTooLargeError(limits.sourceBytes).message}`,
+        { parameter },
+      );
+    };
+    if (left <= 0) tooLarge();
+    const options = { directory: folder, limits: { sourceBytes: left }, signal, account };
+    const file = await download(url, options).catch((error: unknown) => {
+      if (error instanceof ConversionError && error.code === 'SOURCE_TOO_LARGE') return tooLarge();
+      throw ofOption(error, `The file for '${parameter}'`, parameter);
+    });
+    left -= file.bytes;
+    files.push({ ...file, parameter, url });
+  }
+  return files;
+}
+
+/** @throws UnconvertedError for sources that are no PDFs but that another tool converts. */
+export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> {
+  const unconverted: Array<UnconvertedSource & { readonly parameter: string }> = [];
+  for (const { path, name, contentType, parameter, url = INFILE } of sources) {
+    const head = await readHead(path);
+    if (head.includes('%PDF-')) continue;
+    const kind = kindOfBytes(head) ?? kindOfName(name) ?? kindOfType(contentType);
+    if (!kind) {
+      const message = `The file for '${parameter}' is neither a PDF nor a file that can be converted to one.`;
+      throw new ConversionError('UNSUPPORTED_SOURCE', message, { parameter });
+    }
+    const asPages = parameter === 'infile' || parameter === '-append';
+    unconverted.push({ url, tool: kind.tool, asPages, parameter });
+  }
+  const [first] = unconverted;
+  if (!first) return;
+  const message = `The file for '${first.parameter}' is not a PDF. Convert it with app=${first.tool} first.`;
+  throw new UnconvertedError(
+    message,
+    first.parameter,
+    unconverted.map(({ parameter: _, ...each }) => each),
+  );
+}
+
+async function readHead(path: string): Promise<string> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  return buffer.toString('latin1', 0, bytesRead);
+}

@@ -1,0 +1,44 @@
+import type { Tool } from '../tool.ts';
+import { isSentFile } from './option.ts';
+import { optionNamed } from './read-options.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Whether the value of an option with this name is a source, so that a file can be sent instead of it. */
+export function namesSource(tool: Tool, name: string): boolean {
+  return optionNamed(tool, name)?.namesSource === true;
+}
+
+/** Returns the URLs and sent files that the options name. */
+export function sourcesIn(tool: Tool, options: Values): string[] {
+  const found: string[] = [];
+  replaceSources(tool, options, (source) => {
+    found.push(source);
+    return source;
+  });
+  return found;
+}
+
+/** Replaces every URL and sent file that the options name. */
+export function replaceSources(tool: Tool, options: Values, replace: (source: string) => string): Values {
+  const entries = Object.entries(options).map(([key, value]) => {
+    const { namesSource: isSource, readers } = tool.options[key] ?? {};
+    if (isSource) return [key, replaceIn(value, replace)];
+    if (!readers) return [key, value];
+    const steps = (value as readonly { readonly operator: string; readonly value: unknown }[]).map((step) =>
+      readers[step.operator]?.namesSource ? { ...step, value: replaceIn(step.value, replace) } : step,
+    );
+    return [key, steps];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Replaces sources in a value or in a list of values. */
+function replaceIn(value: unknown, replace: (source: string) => string): unknown {
+  if (typeof value === 'string') return isSource(value) ? replace(value) : value;
+  return Array.isArray(value) ? value.map((each: unknown) => replaceIn(each, replace)) : value;
+}
+
+function isSource(value: string): boolean {
+  return /^https?:\/\//i.test(value) || isSentFile(value);
+}

@@ -1,0 +1,148 @@
+import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../../../functions/pdftools/convert.ts';
+import { pdftools } from '../../../../../functions/pdftools/tool.ts';
+import { makePdf, numberedPages } from '../../../../fixtures/pdf.ts';
+import { documentPdf } from '../../../../fixtures/pdf-document.ts';
+import { readPdf } from '../../../../helpers/pdf.ts';
+import { useEngine } from '../../../conversion.ts';
+import { serveFiles } from '../../../serve-files.ts';
+
+const { convert, convertOne, refusal } = useEngine(pdftools, createEngine);
+const A = documentPdf('A', 3);
+const url = await serveFiles({
+  'b.pdf': documentPdf('B', 2),
+  'locked.pdf': makePdf(numberedPages(1), { password: 'secret' }),
+  'letter.docx': Buffer.from('PK\x03\x04      [Content_Types].xml', 'latin1'),
+  'noise.bin': Buffer.from('\x01\x02\x03'),
+});
+const APPEND = `-append=${url('b.pdf')}`;
+
+/** Reads what refers to pages. Pages count from 0. */
+async function navigationOf(bytes: Buffer) {
+  const document = await getDocument({ data: new Uint8Array(bytes), verbosity: 0 }).promise;
+  const pageOf = async (destination: unknown) => {
+    const found = typeof destination === 'string' ? await document.getDestination(destination) : destination;
+    return document.getPageIndex((found as [{ num: number; gen: number }])[0]);
+  };
+  const outline = (await document.getOutline()) ?? [];
+  const links = [];
+  const fields: string[] = [];
+  for (let number = 1; number <= document.numPages; number += 1) {
+    for (const annotation of await (await document.getPage(number)).getAnnotations()) {
+      if (annotation.subtype === 'Link' && annotation.dest) links.push(await pageOf(annotation.dest));
+      else if (annotation.fieldName) fields.push(`${annotation.fieldName}=${annotation.fieldValue}`);
+    }
+  }
+  const layers = await document.getOptionalContentConfig();
+  const attached = [...((await document.getAttachments()) ?? [])].map(([name]) => name);
+  return {
+    outline: await Promise.all(outline.map(async ({ title, dest }) => [title, await pageOf(dest)])),
+    links,
+    fields,
+    end: await pageOf('end'),
+    labels: await document.getPageLabels(),
+    attached,
+    visible: [...layers].map(([, { name, visible }]) => [name, visible]),
+  };
+}
+
+describe('-append', () => {
+  it('keeps outlines, links, fields, labels, layers and attached files of all documents', async () => {
+    const merged = await convertOne(A, { format: 'pdf', options: APPEND });
+
+    expect((await readPdf(merged)).pages.map(({ text }) => text.slice(0, 8))).toEqual([
+      'A page 1',
+      'A page 2',
+      'A page 3',
+      'B page 1',
+      'B page 2',
+    ]);
+    expect(await navigationOf(merged)).toEqual({
+      outline: [
+        ['A first', 0],
+        ['A last', 2],
+        ['B first', 3],
+        ['B last', 4],
+      ],
+      links: [2, 2, 4, 4],
+      fields: ['name=value A', 'name+1=value B'],
+      end: 2,
+      labels: ['A-1', 'A-2', 'A-3', 'B-1', 'B-2'],
+      attached: ['2-note.txt', 'note.txt'],
+      visible: [
+        ['Layer A', false],
+        ['Layer B', false],
+      ],
+    });
+  });
+
+  it('selects, orders and rotates pages of the merged document', async () => {
+    const { files, pageCount } = await convert(A, {
+      format: 'pdf',
+      options: `${APPEND} -pages=5,1 -rotate=90:1`,
+    });
+
+    const { pages } = await readPdf(files[0]!);
+    expect(pages.map(({ width, text }) => [width, text.slice(0, 8)])).toEqual([
+      [200, 'B page 2'],
+      [300, 'A page 1'],
+    ]);
+    expect(pageCount).toBe(5);
+    expect(await navigationOf(files[0]!)).toMatchObject({
+      outline: [
+        ['A first', 1],
+        ['B last', 0],
+      ],
+      end: 0,
+    });
+  });
+
+  it('draws the merged pages, numbered as in the merged document', async () => {
+    const { pages } = await convert(A, {
+      format: 'png',
+      delivery: 'paged',
+      options: `${APPEND} -pages=4- -r=20`,
+    });
+
+    expect(pages).toEqual([4, 5]);
+  });
+
+  it.each([
+    ['locked.pdf', 'PASSWORD_REQUIRED', /^The file for '-append' could not be read\. .*-upw/],
+    ['letter.docx', 'UNSUPPORTED_SOURCE', /app=doc2any first/],
+    ['noise.bin', 'UNSUPPORTED_SOURCE', /neither a PDF nor/],
+    ['missing.pdf', 'SOURCE_STATUS', /^The file for '-append' could not be loaded/],
+  ])('of %s fails with %s', async (name, code, message) => {
+    const error = await refusal(A, { format: 'pdf', options: `-append=${url(name)}` });
+
+    expect(error).toMatchObject({ code, parameter: '-append', message: expect.stringMatching(message) });
+  });
+
+  it.each([
+    ['pages', { pages: 4 }, /All sources together have 5 pages\. The maximum is 4\./],
+    ['bytes', { sourceBytes: A.length + 10 }, /All sources together exceed the limit/],
+  ])('counts the %s of all sources', async (_, limits, message) => {
+    const error = await refusal(A, { format: 'pdf', options: APPEND, limits });
+
+    expect(error).toMatchObject({ code: 'SOURCE_TOO_LARGE', message: expect.stringMatching(message) });
+  });
+});
+
+describe('-split', () => {
+  it('writes a number of pages into each file', async () => {
+    const { files, pages } = await convert(A, { format: 'pdf', delivery: 'paged', options: '-split=2' });
+
+    const texts = await Promise.all(files.map(async (file) => (await readPdf(file)).pages.length));
+    expect([texts, pages]).toEqual([
+      [2, 1],
+      [1, 2],
+    ]);
+  });
+
+  it('requires several files', async () => {
+    const error = await refusal(A, { format: 'pdf', options: '-split=2' });
+
+    expect(error).toMatchObject({ code: 'BAD_PARAMETER', parameter: '-split' });
+  });
+});

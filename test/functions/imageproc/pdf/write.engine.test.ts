@@ -1,0 +1,70 @@
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../../functions/imageproc/convert.ts';
+import { imageproc } from '../../../../functions/imageproc/tool.ts';
+import { QUARTERS, quarters } from '../../../fixtures/image.ts';
+import { drawPage, readPdf } from '../../../helpers/pdf.ts';
+import { pixel } from '../../../helpers/pixels.ts';
+import { useEngine } from '../../conversion.ts';
+import { expectClose } from '../picture.ts';
+
+const { convertOne } = useEngine(imageproc, createEngine);
+const jpeg = (options = {}) => quarters(96, 48).jpeg({ quality: 100, ...options });
+
+describe('a PDF', () => {
+  it('contains a JPEG byte for byte, upright, in the size of its resolution', async () => {
+    const turned = await jpeg().withMetadata({ orientation: 6, density: 96 }).toBuffer();
+
+    const pdf = await convertOne(turned, { format: 'pdf' });
+
+    expect(pdf.includes(turned)).toBe(true);
+    const { pages } = await readPdf(pdf);
+    expect(pages).toMatchObject([{ width: 36, height: 72 }]);
+    const upright = await sharp(turned).autoOrient().png().toBuffer();
+    const drawn = await drawPage(pdf, 1, 96 / 72);
+    for (const [x, y] of [
+      [10, 10],
+      [40, 10],
+      [10, 80],
+      [40, 80],
+    ] as const)
+      expectClose([await pixel(drawn, x, y)], [await pixel(upright, x, y)], 6);
+  });
+
+  it.each([
+    ['CMYK', () => jpeg().toColorspace('cmyk').toBuffer()],
+    ['transparent', () => quarters(96, 48).png().toBuffer()],
+    ['edited', () => jpeg().toBuffer()],
+  ])('shows the colors of a %s image', async (name, make) => {
+    const options = name === 'edited' ? '-flip -flop' : '';
+
+    const pdf = await convertOne(await make(), { format: 'pdf', options });
+
+    const drawn = await drawPage(pdf, 1);
+    const { width, height } = await sharp(drawn).metadata();
+    const first = await pixel(drawn, width / 4, height / 4);
+    const last = await pixel(drawn, (3 * width) / 4, (3 * height) / 4);
+    const expected = [QUARTERS.topLeft, QUARTERS.bottomRight];
+    expectClose([first, last], name === 'edited' ? expected.reverse() : expected, name === 'CMYK' ? 60 : 12);
+  });
+
+  it('has a page of paper for each frame, turned to its shape', async () => {
+    const frames = [
+      await quarters(90, 40).png().toBuffer(),
+      await quarters(90, 40).negate().png().toBuffer(),
+    ];
+    const animation = await sharp(frames, { join: { animated: true } })
+      .gif()
+      .toBuffer();
+
+    const pdf = await convertOne(animation, {
+      format: 'pdf',
+      options: '-pagesize=A4 -margin=10mm -fit=shrink',
+    });
+
+    const { pages } = await readPdf(pdf);
+    expect(pages.map(({ width, height }) => [Math.round(width), Math.round(height)])).toEqual(
+      Array(2).fill([842, 595]),
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
+import { invokeTool } from '../../../functions/router/invoke.ts';
+import { defaultsOf } from '../../../functions/shared/options/read-options.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import * as tools from '../../../functions/tools.ts';
+
+let seen: Invocation[];
+let removed: string[];
+let unconverted: Extract<InvocationResult, { ok: false }>['unconverted'];
+beforeEach(() => {
+  seen = [];
+  removed = [];
+  unconverted = [
+    { url: 'https://a.example/photo.jpg', tool: 'imageproc', asPages: true },
+    { url: 'https://files.example/uploads/page.html', tool: 'html2pdf' },
+  ];
+});
+
+const APPENDED = ['https://a.example/photo.jpg', 'https://files.example/uploads/page.html'];
+const request = {
+  tool: tools.pdftools,
+  source: 'https://a.example/a.pdf',
+  sent: ['https://files.example/uploads/page.html'],
+  format: 'pdf',
+  outputName: { kind: 'one', name: 'b.pdf' },
+  response: 'text',
+  optionNames: [],
+  ignored: [],
+  options: { ...defaultsOf(tools.pdftools.options), append: APPENDED },
+} as const;
+
+function run(allowed?: readonly string[]) {
+  return invokeTool(
+    request,
+    { account: 'owner', trace: { requestId: 'id', traceparent: undefined }, allowed },
+    {
+      tools: Object.values(tools),
+      limits: CONVERSION_LIMITS,
+      storage: {
+        grant: async (grant) => ({ ...grant }),
+        url: async (objectKey) => `https://files.example/${objectKey}`,
+      },
+      uploads: { remove: async ({ objectKey }) => void removed.push(objectKey) },
+      invoke: async (invocation) => {
+        seen.push(invocation);
+        const error = { code: 'UNSUPPORTED_SOURCE', message: 'Convert it first.' } as const;
+        if (seen.length === 1 && unconverted) return { ok: false, error, unconverted };
+        return { ok: true, objectKeys: [`${invocation.grant.prefix}${seen.length}.pdf`] };
+      },
+    },
+    new AbortController().signal,
+  );
+}
+
+describe('a source that is not a PDF', () => {
+  it('is converted by its tool, and the result is deleted afterwards', async () => {
+    const result = await run();
+
+    expect(result.ok).toBe(true);
+    expect(seen.map(({ tool }) => tool)).toEqual(['pdftools', 'imageproc', 'html2pdf', 'pdftools']);
+    expect(seen[1]!.options.page).toEqual({ width: 210, height: 297 });
+    // A sent page is served like any other upload, never opened as a page of the service.
+    expect(seen[2]!.files).toEqual([{ path: 'page.html', url: APPENDED[1] }]);
+    expect(seen[3]!.options.append).toEqual([
+      expect.stringMatching(/^https:\/\/files\.example\/uploads\/[0-9a-f]{32}\/[0-9a-f]{32}\/2\.pdf$/),
+      expect.stringMatching(/\/3\.pdf$/),
+    ]);
+    expect(removed).toHaveLength(2);
+    expect(new Set(seen.map(({ deadline }) => deadline)).size).toBe(1);
+  });
+
+  it('is not converted by a tool that the key does not allow', async () => {
+    expect(await run(['pdftools'])).toMatchObject({ ok: false, error: { code: 'UNSUPPORTED_SOURCE' } });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is not converted if the request does not name it', async () => {
+    unconverted = [{ url: 'http://internal.example/', tool: 'html2pdf' }];
+
+    expect(await run()).toMatchObject({ ok: false });
+    expect(seen).toHaveLength(1);
+  });
+});
