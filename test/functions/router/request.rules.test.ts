@@ -73,7 +73,7 @@ it('reports every operator of imageproc that is invalid', () => {
 });
 
 it('applies no rule of a format that the tool does not write', () => {
-  expect(refusal('imageproc', 'a.pdf', '-colorspace=CMYK')).not.toContain('-colorspace');
+  expect(refusal('imageproc', 'a.docx', '-colorspace=CMYK')).not.toContain('-colorspace');
 });
 
 /** Reads options of doc2any for a format. */

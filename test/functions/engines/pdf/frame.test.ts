@@ -33,7 +33,7 @@ describe('framePage', () => {
   });
 
   it('rotates the page before scaling it', () => {
-    const frame = framePage(A4, options({ '-rotate': '270', '-width': '1000' }));
+    const frame = framePage(A4, { ...options({ '-width': '1000' }), rotate: 270 });
 
     expect(frame.page).toEqual({ width: 1000, height: 708 });
   });
