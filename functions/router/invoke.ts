@@ -63,7 +63,7 @@ export async function invokeTool(
       const plain = { format: 'pdf', outputName, response: 'text', optionNames: [], ignored: [] } as const;
       // A page that was sent must not be opened as one of the service's own.
       const files =
-        tool.source === 'page' && request.sent?.includes(url) ? [{ path: 'page.html', url }] : undefined;
+        tool.source === 'page' && request.sent?.includes(url) ? [{ path: nameOf(url), url }] : undefined;
       const options = { ...defaultsOf(tool.options), ...(asPages && tool.asPages) };
       const own = { ...plain, tool, source: url, options, ...(files && { files }) };
       const { validate: _, ...others } = context;
@@ -78,6 +78,11 @@ export async function invokeTool(
     const removed = objectKeys.map((objectKey) => uploads?.remove({ account, objectKey }).catch(() => {}));
     await Promise.all(removed);
   }
+}
+
+/** Returns the file name of a sent page. */
+function nameOf(url: string): string {
+  return decodeURIComponent(new URL(url).pathname.split('/').at(-1)!) || 'page.html';
 }
 
 /** Whether a request names this source. */

@@ -1,4 +1,4 @@
-import { chooseTool } from '../../functions/router/auto/choose-tool.ts';
+import { chooseTool } from '../../functions/engines/choose-tool.ts';
 import { HEAD_BYTES } from '../../functions/shared/source/file-kind.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 import type { Input } from './inputs.ts';

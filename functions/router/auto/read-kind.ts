@@ -4,7 +4,7 @@ import type { SourceFacts } from '../../shared/source/facts.ts';
 import type { ConversionLimits, Tool } from '../../shared/tool.ts';
 import type { Trace } from '../call.ts';
 import type { ConversionRequest } from '../request.ts';
-import { chooseTool } from './choose-tool.ts';
+import { chooseTool } from '../../engines/choose-tool.ts';
 
 interface Dependencies {
   readonly tools: readonly Tool[];

@@ -85,25 +85,3 @@ export function notAPageError(kind: FileKind): ConversionError {
 export function toolHint({ plural, tool }: FileKind): string {
   return `Use app=${tool} for ${plural}.`;
 }
-
-/** Extensions of files whose bytes do not tell their kind. */
-const EXTENSIONS: Readonly<Record<string, FileKind['tool']>> = {
-  txt: 'doc2any',
-  csv: 'doc2any',
-  tsv: 'doc2any',
-  fodt: 'doc2any',
-  fods: 'doc2any',
-  fodp: 'doc2any',
-  svg: 'imageproc',
-  tga: 'imageproc',
-  html: 'html2pdf',
-  htm: 'html2pdf',
-  xhtml: 'html2pdf',
-};
-
-/** Returns the kind of a file by its name. */
-export function kindOfName(name: string): FileKind | undefined {
-  const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
-  const tool = Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined;
-  return tool && KINDS.find((kind) => kind.tool === tool);
-}

@@ -1,7 +1,8 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError, ofOption, sourceTooLargeError } from '../../../shared/errors.ts';
-import { HEAD_BYTES, kindOfBytes, kindOfName, kindOfType } from '../../../shared/source/file-kind.ts';
+import { chooseTool } from '../../choose-tool.ts';
+import { HEAD_BYTES } from '../../../shared/source/file-kind.ts';
 import type { Conversion, Download, SourceFile } from '../../../shared/tool.ts';
 import { INFILE, UnconvertedError, type UnconvertedSource } from '../../../shared/unconverted.ts';
 
@@ -51,19 +52,26 @@ export async function downloadSources(
   return files;
 }
 
+/** The tools that write PDFs. */
+const WRITERS = ['pdftools', 'imageproc', 'html2pdf', 'doc2any'].map((name) => ({
+  name,
+  formats: ['pdf'],
+  paged: [],
+}));
+
 /** @throws UnconvertedError for sources that are no PDFs but that another tool converts. */
 export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> {
   const unconverted: Array<UnconvertedSource & { readonly parameter: string }> = [];
   for (const { path, name, contentType, parameter, url = INFILE } of sources) {
     const head = await readHead(path);
-    if (head.includes('%PDF-')) continue;
-    const kind = kindOfBytes(head) ?? kindOfName(name) ?? kindOfType(contentType);
-    if (!kind) {
+    const tool = chooseTool({ head, name, contentType }, { format: 'pdf', isPaged: false }, WRITERS);
+    if (tool?.name === 'pdftools') continue;
+    if (!tool) {
       const message = `The file for '${parameter}' is neither a PDF nor a file that can be converted to one.`;
       throw new ConversionError('UNSUPPORTED_SOURCE', message, { parameter });
     }
     const asPages = parameter === 'infile' || parameter === '-append';
-    unconverted.push({ url, tool: kind.tool, asPages, parameter });
+    unconverted.push({ url, tool: tool.name, asPages, parameter });
   }
   const [first] = unconverted;
   if (!first) return;

@@ -1,6 +1,6 @@
-import { readInput } from '../../engines/office/inputs.ts';
-import type { SourceFacts } from '../../shared/source/facts.ts';
-import { kindOfBytes, kindOfType } from '../../shared/source/file-kind.ts';
+import { readInput } from './office/inputs.ts';
+import type { SourceFacts } from '../shared/source/facts.ts';
+import { kindOfBytes, kindOfType } from '../shared/source/file-kind.ts';
 
 /** The parts of a tool that decide whether it can write a result. */
 interface Writer {
@@ -18,6 +18,8 @@ interface Target {
 
 const PAGE = ['html2pdf', 'html2image', 'doc2any'];
 const DRAWING = ['imageproc', 'html2pdf'];
+/** A PDF of a browser keeps the shapes of a drawing. */
+const DRAWING_TO_PDF = DRAWING.toReversed();
 const SVG = /^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*|<!doctype svg[^>]*>\s*)*<svg[\s>]/i;
 const PAGE_START =
   /^(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<(!doctype html|html|head|body|title|meta|div|p|h1|table|style)\b/i;
@@ -36,21 +38,22 @@ export function chooseTool<T extends Writer>(
   { format, isPaged }: Target,
   tools: readonly T[],
 ): T | undefined {
-  const readers = readersOf(facts)
+  const readers = readersOf(facts, format)
     .map((name) => tools.find((tool) => tool.name === name))
     .filter((tool) => tool !== undefined);
   return readers.find((tool) => (isPaged ? tool.paged : tool.formats).includes(format)) ?? readers[0];
 }
 
 /** Returns the names of the tools that can read a source, the best one first. */
-function readersOf({ head, name, contentType }: SourceFacts): readonly string[] {
-  if (SVG.test(head)) return DRAWING;
+function readersOf({ head, name, contentType }: SourceFacts, format: string): readonly string[] {
+  const drawing = format === 'pdf' ? DRAWING_TO_PDF : DRAWING;
+  if (SVG.test(head)) return drawing;
   if (PAGE_START.test(head)) return PAGE;
   const kind = kindOfBytes(head);
   if (kind) return kind.tool === 'html2pdf' ? PAGE : [kind.tool];
   const extension = /\.([a-z0-9]{1,8})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
   const type = kindOfType(contentType)?.tool;
-  if (extension === 'svg' || contentType === 'image/svg+xml') return DRAWING;
+  if (extension === 'svg' || contentType === 'image/svg+xml') return drawing;
   if (PAGE_EXTENSION.test(extension) || /^(text\/html|application\/xhtml\+xml)$/.test(contentType))
     return PAGE;
   if (readInput(extension) !== undefined) return ['doc2any'];

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { chooseTool } from '../../../../functions/router/auto/choose-tool.ts';
-import * as tools from '../../../../functions/tools.ts';
+import { chooseTool } from '../../../functions/engines/choose-tool.ts';
+import * as tools from '../../../functions/tools.ts';
 
 const ZIP = `PK\x03\x04${' '.repeat(26)}`;
 const chosen = (head: string, format: string, { name = '', contentType = '', isPaged = false } = {}) =>
