@@ -1,6 +1,6 @@
-import { readInput } from './office/inputs.ts';
 import type { SourceFacts } from '../shared/source/facts.ts';
 import { kindOfBytes, kindOfType } from '../shared/source/file-kind.ts';
+import { readInput } from './office/inputs.ts';
 
 /** The parts of a tool that decide whether it can write a result. */
 interface Writer {

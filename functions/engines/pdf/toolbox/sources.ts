@@ -1,10 +1,10 @@
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError, ofOption, sourceTooLargeError } from '../../../shared/errors.ts';
-import { chooseTool } from '../../choose-tool.ts';
 import { HEAD_BYTES } from '../../../shared/source/file-kind.ts';
 import type { Conversion, Download, SourceFile } from '../../../shared/tool.ts';
 import { INFILE, UnconvertedError, type UnconvertedSource } from '../../../shared/unconverted.ts';
+import { chooseTool } from '../../choose-tool.ts';
 
 /** A source, and the parameter that names it. */
 export interface NamedSource extends SourceFile {
