@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { countPages } from '../pdf/page-count.ts';
 import { serveRequests } from '../worker/serve.ts';
+import { correct, correctionsOf } from './corrections.ts';
 import { isArchive, withoutDuplicates } from './detect/archive.ts';
 import { withOwnDates } from './detect/date-styles.ts';
 import { declaredLanguage } from './detect/language.ts';
@@ -32,7 +33,9 @@ async function prepare({
     const isWord = /^do[ct][xm]$/.test(kind);
     const laidOut =
       isWord && isPrinted ? await layOutAsWord(unique ?? bytes).catch(() => undefined) : undefined;
-    const changed = laidOut?.bytes ?? unique;
+    const whole = laidOut?.bytes ?? unique;
+    const corrected = isPrinted ? await correct(whole ?? bytes, correctionsOf(kind)) : undefined;
+    const changed = corrected ?? whole;
     if (changed) writeFileSync(path, changed);
     pages = laidOut?.pages;
   }

@@ -1,4 +1,4 @@
-import { type Attributes, type Edit, readMarkup, withAttributes } from './markup.ts';
+import { type Attributes, type Edit, readMarkup, withAttributes } from '../markup.ts';
 import { attributesOf, type Section } from './paragraphs.ts';
 
 const BEFORE = 'w:beforeAutospacing';

@@ -1,4 +1,4 @@
-import type { Edit } from './markup.ts';
+import type { Edit } from '../markup.ts';
 import { CELL_MARGINS, type Section, TWIPS } from './paragraphs.ts';
 
 /** Room for the border and for rounding, in points. */

@@ -1,4 +1,4 @@
-import { type Attributes, type Edit, emptyElement, isOn, readMarkup } from './markup.ts';
+import { type Attributes, type Edit, emptyElement, isOn, readMarkup } from '../markup.ts';
 
 /** A field, which has a begin, an instruction, a separator, a result and an end. */
 interface Field {

@@ -1,4 +1,4 @@
-import { type Edit, readMarkup, withAttributes } from './markup.ts';
+import { type Edit, readMarkup, withAttributes } from '../markup.ts';
 
 /**
  * Fonts for the labels of lists. In Word, a label makes its line higher by what is above the baseline, but not by what is below it,

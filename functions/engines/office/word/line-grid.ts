@@ -1,5 +1,5 @@
-import type { Attributes, Edit } from './markup.ts';
-import { readNumber, withAttributes } from './markup.ts';
+import type { Attributes, Edit } from '../markup.ts';
+import { readNumber, withAttributes } from '../markup.ts';
 import {
   attributesOf,
   type Paragraph,

@@ -1,4 +1,4 @@
-import { type Edit, emptyElement, readMarkup } from './markup.ts';
+import { type Edit, emptyElement, readMarkup } from '../markup.ts';
 
 /** Elements that may be around a mark. Others contain text that is not in the body, or may not contain bookmarks. */
 const AROUND = new Set(

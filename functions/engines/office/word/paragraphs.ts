@@ -7,7 +7,7 @@ import {
   readNumber,
   type Tag,
   withAttributes,
-} from './markup.ts';
+} from '../markup.ts';
 import { type Formatting, readParagraph, type Styles } from './styles.ts';
 
 /** Properties of a paragraph that change, by the names of their elements. */

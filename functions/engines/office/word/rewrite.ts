@@ -1,10 +1,11 @@
 import { hasDates, readParts, withParts } from '../detect/archive.ts';
+import { applyEdits, type Edit, isOn, readMarkup, readNumber } from '../markup.ts';
 import { autoSpacingStyleEdits, setAutoSpacing } from './auto-spacing.ts';
 import { emptyItemEdits } from './empty-items.ts';
+import { fieldRunEdits } from './field-runs.ts';
 import { fieldEdits } from './fields.ts';
 import { labelEdits } from './labels.ts';
 import { replaceLineGrid } from './line-grid.ts';
-import { applyEdits, type Edit, isOn, readMarkup, readNumber } from './markup.ts';
 import { countPages, pageMarkEdits, readPageCount } from './page-marks.ts';
 import { propertyEdits, readSections } from './paragraphs.ts';
 import { lengthenPunctuatedLines, type PunctuationSettings } from './punctuation.ts';
@@ -46,8 +47,9 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
   const recorded = (await hasDates(bytes)) ? undefined : readPageCount(textOf(PROPERTIES));
   const changed = new Map<string, string>();
   let marks = 0;
-  for (const [name, text] of parts) {
+  for (const [name, original] of parts) {
     const isText = TEXT.test(name);
+    const text = isText ? applyEdits(original, fieldRunEdits(original)) : original;
     // Word computes the fields in headers and footers anew for each page.
     const hasSavedFields = isText && !MARGIN.test(name) && !settings.updatesFields;
     const edits = [
@@ -60,7 +62,8 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
     // They divide runs, whose properties must be the edited ones.
     const markEdits = recorded !== undefined && BODY.test(name) ? pageMarkEdits(edited) : [];
     marks += markEdits.length;
-    if (edits.length + markEdits.length > 0) changed.set(name, applyEdits(edited, markEdits));
+    const result = applyEdits(edited, markEdits);
+    if (result !== original) changed.set(name, result);
   }
   return {
     bytes: changed.size > 0 ? await withParts(bytes, changed) : undefined,

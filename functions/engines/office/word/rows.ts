@@ -1,4 +1,4 @@
-import type { Edit } from './markup.ts';
+import type { Edit } from '../markup.ts';
 import { CELL_MARGINS, type Cell, type Paragraph, type Row, type Section, textWidth } from './paragraphs.ts';
 
 /** A paragraph is only split into parts of at least two lines. */

@@ -1,4 +1,4 @@
-import { type Attributes, isOn, readMarkup, readNumber } from './markup.ts';
+import { type Attributes, isOn, readMarkup, readNumber } from '../markup.ts';
 
 /** The formatting that determines the height and the width of a line. An omitted property is inherited. */
 export interface Formatting {

@@ -1,4 +1,4 @@
-import { type Edit, readMarkup, readNumber, type Tag, withAttributes } from './markup.ts';
+import { type Edit, readMarkup, readNumber, type Tag, withAttributes } from '../markup.ts';
 
 interface Table {
   /** Preferred width. */

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import {
   autoSpacingStyleEdits,
   setAutoSpacing,
 } from '../../../../../functions/engines/office/word/auto-spacing.ts';
-import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
 import { propertyEdits, readSections } from '../../../../../functions/engines/office/word/paragraphs.ts';
 import { readStyles } from '../../../../../functions/engines/office/word/styles.ts';
 

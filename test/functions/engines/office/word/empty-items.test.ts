@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import { emptyItemEdits } from '../../../../../functions/engines/office/word/empty-items.ts';
-import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
 import { readSections } from '../../../../../functions/engines/office/word/paragraphs.ts';
 import { readStyles } from '../../../../../functions/engines/office/word/styles.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import { fieldEdits } from '../../../../../functions/engines/office/word/fields.ts';
-import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
 
 const run = (content: string) => `<w:r>${content}</w:r>`;
 const text = (content: string) => run(`<w:t>${content}</w:t>`);

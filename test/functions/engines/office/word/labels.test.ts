@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import { labelEdits } from '../../../../../functions/engines/office/word/labels.ts';
-import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
 
 const level = (fonts: string) =>
   `<w:numbering><w:abstractNum><w:lvl w:ilvl="1"><w:lvlText w:val="o"/><w:rPr><w:rFonts ${fonts}/></w:rPr></w:lvl></w:abstractNum></w:numbering>`;

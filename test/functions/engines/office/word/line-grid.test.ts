@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import { LINE_HEIGHTS, replaceLineGrid } from '../../../../../functions/engines/office/word/line-grid.ts';
-import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
 import { propertyEdits, readSections } from '../../../../../functions/engines/office/word/paragraphs.ts';
 import { readStyles } from '../../../../../functions/engines/office/word/styles.ts';
 import { STAND_INS } from '../../../../../layers/fonts/stand-ins.ts';

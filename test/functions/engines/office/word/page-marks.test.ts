@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
+import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import {
   countPages,
   pageMarkEdits,

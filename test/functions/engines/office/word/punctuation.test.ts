@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
+import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import { propertyEdits, readSections } from '../../../../../functions/engines/office/word/paragraphs.ts';
 import { lengthenPunctuatedLines } from '../../../../../functions/engines/office/word/punctuation.ts';
 import { readStyles } from '../../../../../functions/engines/office/word/styles.ts';

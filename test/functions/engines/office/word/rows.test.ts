@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
+import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import { readSections } from '../../../../../functions/engines/office/word/paragraphs.ts';
 import { keepRowsTogether } from '../../../../../functions/engines/office/word/rows.ts';
 import { readStyles } from '../../../../../functions/engines/office/word/styles.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { applyEdits } from '../../../../../functions/engines/office/word/markup.ts';
+import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import { tableWidthEdits } from '../../../../../functions/engines/office/word/table-widths.ts';
 
 const grid = (...columns: number[]) =>

@@ -6,7 +6,7 @@ import {
   readMarkup,
   readNumber,
   type Tag,
-} from '../../../../../functions/engines/office/word/markup.ts';
+} from '../../../../functions/engines/office/markup.ts';
 
 function tagsOf(xml: string): Tag[] {
   const tags: Tag[] = [];
