@@ -1,7 +1,10 @@
-import { type Edit, emptyElement, isOn, readMarkup, type Tag } from './markup.ts';
+import { type Edit, emptyElement, isOn, readMarkup, type Tag, withAttributes } from './markup.ts';
 
 /** A series of a chart whose elements are being read. */
 interface Series {
+  /** Name of the element around, such as `c:barChart`. */
+  readonly kind: string;
+  hasLabels: boolean;
   /** Switches that draw negative values with inverted colors. */
   readonly switches: Tag[];
   isInverted: boolean;
@@ -19,21 +22,54 @@ interface Series {
 const WHITE = '<a:solidFill><a:srgbClr val="FFFFFF"/></a:solidFill>';
 const FILL = /<a:(solid|grad|patt|blip)Fill\b.*?<\/a:\1Fill>/s;
 
+/** Labels of all values, in the order of the schema. */
+const LABELS = ['LegendKey', 'Val', 'CatName', 'SerName', 'Percent', 'BubbleSize']
+  .map((what) => emptyElement(`c:show${what}`, { val: what === 'Val' ? '1' : '0' }))
+  .join('');
+const LEGEND = '<c:legend><c:legendPos val="b"/><c:overlay val="0"/></c:legend>';
+/** Children of a series that stand before the formats and labels of its points. */
+const HEAD = /^c:(idx|order|tx|spPr|invertIfNegative|pictureOptions|dPt)$/;
+
 /**
- * Gives negative values of a chart their inverted color themselves. LibreOffice 25.2 draws them as positive ones if they are to be
- * inverted.
+ * Changes charts with negative values. LibreOffice 25.2 draws them as positive ones if their colors are to be inverted, so each gets
+ * its color itself. LibreOffice draws a data table at zero, over the negative bars, so labels and a legend replace it.
  * @throws Error if the text is not well-formed.
  */
 export function chartEdits(chart: string): Edit[] {
+  const hasTable = chart.includes('<c:dTable');
+  if (!hasTable && !chart.includes('<c:invertIfNegative')) return [];
+  const { edits, bars, table, position } = readChart(chart);
+  const isCovered = hasTable && bars.some(({ negative }) => negative.length > 0);
+  if (!isCovered || !table) return edits;
+  const hasLegend = chart.includes('<c:legend>') || !/<c:showKeys(?: val="(?:1|true)")?\s*\/>/.test(chart);
+  const labels = bars
+    .filter(({ hasLabels }) => !hasLabels)
+    .map(({ place }) => ({ start: place, end: place, text: `<c:dLbls>${LABELS}</c:dLbls>` }));
+  const end = chart.indexOf('</c:plotArea>') + '</c:plotArea>'.length;
+  return [
+    ...edits,
+    ...labels,
+    { ...table, text: '' },
+    ...(position ? [withAttributes(position, { val: 'low' })] : []),
+    ...(hasLegend ? [] : [{ start: end, end, text: LEGEND }]),
+  ];
+}
+
+function readChart(chart: string) {
   const edits: Edit[] = [];
-  if (!chart.includes('<c:invertIfNegative')) return edits;
+  const bars: Series[] = [];
+  /** Where the data table is, and where the labels of its categories are. */
+  let table: { start: number; end: number } | undefined;
+  let position: Tag | undefined;
   let series: Series | undefined;
   let index = '';
   let start = 0;
   readMarkup(chart, {
     open(tag, path) {
       const { name, attributes } = tag;
-      if (name === 'c:ser') series = newSeries(tag.end);
+      if (name === 'c:dTable') start = tag.start;
+      if (name === 'c:tickLblPos' && /^c:(cat|date)Ax$/.test(path.at(-1) ?? '')) position ??= tag;
+      if (name === 'c:ser') series = newSeries(tag.end, path.at(-1) ?? '');
       if (!series) return;
       if (name === 'c:invertIfNegative') {
         series.switches.push(tag);
@@ -41,6 +77,7 @@ export function chartEdits(chart: string): Edit[] {
       }
       if (name === 'c:spPr' || name === 'c14:spPr') start = tag.end;
       if (name === 'c:pt') index = attributes.idx ?? '';
+      if (name === 'c:dLbls') series.hasLabels = true;
       if (name === 'c:idx' && path.at(-1) === 'c:dPt') series.formatted.add(attributes.val ?? '');
     },
     text(text, path) {
@@ -48,23 +85,26 @@ export function chartEdits(chart: string): Edit[] {
       series?.negative.push(index);
     },
     close(name, path, end) {
+      if (name === 'c:dTable') table = { start, end };
       if (!series) return;
       const parent = path.at(-1);
       const content = () => chart.slice(start, chart.lastIndexOf('<', end - 1));
       if (name === 'c:spPr' && parent === 'c:ser') series.shape = content();
       if (name === 'c14:spPr' && parent === 'c14:invertSolidFillFmt') series.invertedShape = content();
-      if (parent === 'c:ser' && /^c:(idx|order|tx|spPr|invertIfNegative|pictureOptions|dPt)$/.test(name))
-        series.place = end;
+      if (parent === 'c:ser' && HEAD.test(name)) series.place = end;
       if (name !== 'c:ser') return;
       edits.push(...seriesEdits(series));
+      if (/^c:bar(3D)?Chart$/.test(series.kind)) bars.push(series);
       series = undefined;
     },
   });
-  return edits;
+  return { edits, bars, table, position };
 }
 
-function newSeries(place: number): Series {
+function newSeries(place: number, kind: string): Series {
   return {
+    kind,
+    hasLabels: false,
     switches: [],
     isInverted: false,
     negative: [],

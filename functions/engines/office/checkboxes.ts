@@ -2,7 +2,7 @@ import { type Edit, readMarkup, type Tag } from './markup.ts';
 
 /** Built-in number formats end at 163, and Excel numbers its own from there. */
 const FORMAT_ID = 9000;
-const FORMAT = '[=1]&quot;\u2611&quot;;[=0]&quot;\u2610&quot;;General';
+const FORMAT = '[=1]&quot;\u2611\ufe0e&quot;;[=0]&quot;\u2610\ufe0e&quot;;General';
 const DEFINITION = `<numFmt numFmtId="${FORMAT_ID}" formatCode="${FORMAT}"/>`;
 
 /** Whether the part that lists the features of cells in Excel 365 has checkboxes. */

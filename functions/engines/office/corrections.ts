@@ -11,6 +11,9 @@ interface Correction {
   edits(text: string, parts: ReadonlyMap<string, string>): Edit[];
 }
 
+const SLIDES = /^ppt\/slides\/slide\d+\.xml$/;
+/** Hangul, Kana and ideographs. */
+const EAST_ASIAN = /[\u1100-\u11ff\u3040-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/;
 const FEATURES = /^xl\/featurePropertyBag\/.+\.xml$/;
 const CHARTS: Correction = { part: /^(?:xl|ppt|word)\/charts\/chart\d*\.xml$/, edits: chartEdits };
 
@@ -26,10 +29,7 @@ const WORKBOOK: readonly Correction[] = [
   { part: FEATURES, edits: () => [] },
   CHARTS,
 ];
-const PRESENTATION: readonly Correction[] = [
-  { part: /^ppt\/slides\/slide\d+\.xml$/, edits: bulletEdits },
-  CHARTS,
-];
+const PRESENTATION: readonly Correction[] = [{ part: SLIDES, edits: bulletEdits }, CHARTS];
 
 /** Returns the corrections of a kind of document such as `xlsx`. Those of the text of Word documents are in `word/`. */
 export function correctionsOf(kind: string): readonly Correction[] {
@@ -38,15 +38,20 @@ export function correctionsOf(kind: string): readonly Correction[] {
   return /^p[op][tsp][xm]$/.test(kind) ? PRESENTATION : [];
 }
 
+/** A document whose parts were corrected. */
+export interface Corrected {
+  /** The changed document; `undefined` if nothing needs to change. */
+  readonly bytes: Buffer | undefined;
+  /** Whether a slide has East Asian text. */
+  readonly isEastAsian: boolean;
+}
+
 /**
- * Changes a document before LibreOffice reads it. The result is only for PDF, because it is no longer what its author wrote. Returns
- * `undefined` if nothing needs to change. A part that is not well-formed is left alone.
+ * Changes a document before LibreOffice reads it. The result is only for PDF, because it is no longer what its author wrote. A part
+ * that is not well-formed is left alone.
  */
-export async function correct(
-  bytes: Buffer,
-  corrections: readonly Correction[],
-): Promise<Buffer | undefined> {
-  if (corrections.length === 0) return undefined;
+export async function correct(bytes: Buffer, corrections: readonly Correction[]): Promise<Corrected> {
+  if (corrections.length === 0) return { bytes: undefined, isEastAsian: false };
   const parts = await readParts(bytes, (name) => corrections.some(({ part }) => part.test(name)));
   const changed = new Map<string, string>();
   for (const [name, text] of parts) {
@@ -55,7 +60,10 @@ export async function correct(
       .flatMap((correction) => attempt(() => correction.edits(text, parts)));
     if (edits.length > 0) changed.set(name, applyEdits(text, edits));
   }
-  return changed.size > 0 ? withParts(bytes, changed) : undefined;
+  return {
+    bytes: changed.size > 0 ? await withParts(bytes, changed) : undefined,
+    isEastAsian: [...parts].some(([name, text]) => SLIDES.test(name) && EAST_ASIAN.test(text)),
+  };
 }
 
 function attempt(edit: () => Edit[]): Edit[] {

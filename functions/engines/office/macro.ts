@@ -8,7 +8,7 @@ import { FIT_PAGES } from './word/fit-pages.ts';
  * profile, never of a document, and checks which kind of document it runs on.
  */
 const ARRANGE = `
-Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, filter, options, sheet, pages)
+Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, filter, options, sheet, pages, tight)
   Dim opened, document, isText, isSheet
   opened = StarDesktop.Components.createEnumeration()
   document = opened.nextElement()
@@ -17,6 +17,7 @@ Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, fil
   If isText And changes <> "" Then ApplyChanges document, changes
   If isText Or isSheet Then ArrangePages document, landscape, fit
   If isSheet And fit = "sheet" Then HideEmptySheets document
+  If tight = "1" Then JoinScripts document
   If title <> "" Then document.DocumentProperties.Title = Decode(title)
   If author <> "" Then document.DocumentProperties.Author = Decode(author)
   If subject <> "" Then document.DocumentProperties.Subject = Decode(subject)
@@ -27,6 +28,19 @@ Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, fil
     If sheet > document.Sheets.Count Then Exit Sub
   End If
   Store document, Decode(name), Decode(filter), Decode(options)
+End Sub
+
+' PowerPoint has no space between East Asian and Western text.
+Sub JoinScripts(document)
+  Dim families, family, styles, style, index
+  families = document.StyleFamilies
+  For family = 0 To families.Count - 1
+    styles = families.getByIndex(family)
+    For index = 0 To styles.Count - 1
+      style = styles.getByIndex(index)
+      If style.PropertySetInfo.hasPropertyByName("ParaIsCharacterDistance") Then style.ParaIsCharacterDistance = False
+    Next
+  Next
 End Sub
 
 Sub Store(document, name, filter, options)
@@ -122,16 +136,19 @@ export interface MacroTasks {
   readonly stored?: Stored | undefined;
   /** Number of pages to fit a text document to, or 0 to fit it only to its marks. */
   readonly pages?: number | undefined;
+  /** Whether East Asian and Western text have no space between them, as in PowerPoint. */
+  readonly isTight?: boolean | undefined;
 }
 
 /**
  * Returns the URL of the macro that applies the options to an open document and does the tasks, or `undefined` if nothing
  * needs it.
  */
-export function macroUrl(options: OfficeOptions, { stored, pages }: MacroTasks): string | undefined {
+export function macroUrl(options: OfficeOptions, { stored, pages, isTight }: MacroTasks): string | undefined {
   const { landscape, fit, changes, title, author, subject, keywords, sheet } = options;
   const texts = [title, author, subject, keywords];
-  const isNeeded = landscape || [fit, changes, ...texts, stored, pages].some((each) => each !== undefined);
+  const isNeeded =
+    landscape || [fit, changes, ...texts, stored, pages, isTight].some((each) => each !== undefined);
   if (!isNeeded) return undefined;
   const file = [stored?.name, stored?.filter, stored?.options].map(encode);
   const values = [
@@ -142,6 +159,7 @@ export function macroUrl(options: OfficeOptions, { stored, pages }: MacroTasks):
     ...file,
     String(sheet ?? 1),
     String(pages ?? ''),
+    isTight ? '1' : '',
   ];
   return `macro:///Docmill.Pages.Arrange(${values.map((value) => `"${value}"`).join(',')})`;
 }

@@ -123,7 +123,11 @@ export function createOffice(dependencies: EngineDependencies) {
   ): Promise<HostReply> {
     const { options, directory } = conversion;
     const { stored } = saving;
-    const macro = macroUrl(options, { stored, pages: fittedPages(document, options) });
+    const macro = macroUrl(options, {
+      stored,
+      pages: fittedPages(document, options),
+      isTight: document.isTight,
+    });
     const password = document.encrypted ? options.password : undefined;
     const [source, target] = [relative(directory, document.path), relative(directory, saving.path)];
     const args: HostRequest = {

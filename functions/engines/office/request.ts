@@ -24,6 +24,8 @@ export interface Prepared extends Recognized {
   readonly language?: string | undefined;
   /** The most frequent separator of a text table. */
   readonly separator?: string | undefined;
+  /** Whether East Asian and Western text of slides have no space between them. */
+  readonly isTight: boolean;
   /** Number of pages in Word, or 0 if it only marked where they begin. */
   readonly pages?: number | undefined;
 }

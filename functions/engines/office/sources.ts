@@ -27,6 +27,8 @@ export interface Document {
   readonly locale: string;
   /** Separator of a text table; `undefined` for all other documents. */
   readonly separator: string | undefined;
+  /** Whether East Asian and Western text have no space between them. */
+  readonly isTight: boolean;
   /** Number of pages in Word, or 0 if it only marked where they begin; `undefined` to leave the pages to LibreOffice. */
   readonly pages: number | undefined;
 }
@@ -75,6 +77,7 @@ export function createSources(dependencies: ScriptDependencies) {
       encrypted: reply.encrypted === true,
       locale: localeOf([reply.language, options.locale, dependencies.locale]),
       separator,
+      isTight: reply.isTight === true && isPrinted,
       pages: isCount ? pages : undefined,
     };
   }

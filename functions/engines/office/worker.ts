@@ -27,6 +27,7 @@ async function prepare({
   const bytes = readFileSync(path);
   const { kind, encrypted, text } = await recognize(bytes, claims, encoding);
   let pages: number | undefined;
+  let isTight = /^p(?:pt|ot|ps)$/.test(kind);
   if (kind === 'rtf') appendFileSync(path, missingEnds(bytes));
   if (isArchive(bytes)) {
     const unique = await withoutDuplicates(bytes).catch(() => undefined);
@@ -34,8 +35,9 @@ async function prepare({
     const laidOut =
       isWord && isPrinted ? await layOutAsWord(unique ?? bytes).catch(() => undefined) : undefined;
     const whole = laidOut?.bytes ?? unique;
-    const corrected = isPrinted ? await correct(whole ?? bytes, correctionsOf(kind)) : undefined;
-    const changed = corrected ?? whole;
+    const corrected = await correct(whole ?? bytes, isPrinted ? correctionsOf(kind) : []);
+    const changed = corrected.bytes ?? whole;
+    isTight = corrected.isEastAsian;
     if (changed) writeFileSync(path, changed);
     pages = laidOut?.pages;
   }
@@ -49,7 +51,7 @@ async function prepare({
     writeFileSync(path, isTable ? text : `\ufeff${text}`);
   }
   const language = encrypted ? undefined : await declaredLanguage(kind, bytes).catch(() => undefined);
-  return { kind, encrypted, separator: separatorOf(kind, text), pages, language };
+  return { kind, encrypted, separator: separatorOf(kind, text), pages, isTight, language };
 }
 
 async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<boolean> {
