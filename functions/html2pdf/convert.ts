@@ -39,7 +39,7 @@ export function createEngine(
     convert: async (conversion) => {
       const { options, directory } = conversion;
       const cover = options.cover === undefined ? undefined : await printCover(conversion, options.cover);
-      const { path, overlay, pageCount, settled } = await browsers.run(conversion);
+      const { path, overlays, pageCount, settled } = await browsers.run(conversion);
       const facts = {
         settled: settled && (cover?.settled ?? true),
         ...(pageCount === undefined ? {} : { pageCount: pageCount + (cover?.pageCount ?? 0) }),
@@ -49,7 +49,8 @@ export function createEngine(
         await qpdf.edit(edit, conversion);
         result = edit.target;
       };
-      if (overlay) await change({ source: result, target: join(directory, 'numbered.pdf'), overlay });
+      for (const [index, overlay] of overlays.entries())
+        await change({ source: result, target: join(directory, `layer-${index}.pdf`), overlay });
       const edit = editOf(options);
       if (edit || cover) {
         await change({ ...edit, source: result, target: join(directory, 'edited.pdf'), before: cover?.path });

@@ -8,12 +8,14 @@ import type { Session } from '../engines/chromium/page/session.ts';
 import { addStyleSheet } from '../engines/chromium/page/style-sheet.ts';
 import { setViewport, USUAL_VIEWPORT } from '../engines/chromium/page/viewport.ts';
 import { visit } from '../engines/chromium/page/visit.ts';
-import { OVERLAY } from '../engines/chromium/request.ts';
+import { OVERLAY, TEXT_LAYER } from '../engines/chromium/request.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { ConversionLimits } from '../shared/tool.ts';
 import { adaptDocument } from './document/adapt.ts';
 import { insertContents, numberContents } from './document/contents.ts';
+import { hasFilteredText, showFilteredText } from './document/filtered-text.ts';
 import { pinToWindow } from './document/pin.ts';
+import { printSheets } from './document/sheets.ts';
 import { splitHugeTables } from './document/tables.ts';
 import { makeGray } from './gray.ts';
 import { useDeviceColors } from './image-colors.ts';
@@ -23,7 +25,7 @@ import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
 import { printToFile, tooLargeError } from './print-to-file.ts';
-import { hasSections, runningTextOf, template, withDefaultHeader } from './running-text.ts';
+import { hasSections, heightOf, runningTextOf, template, withDefaultHeader } from './running-text.ts';
 import { sectionsOf, showRunningTexts } from './running-text-overlay.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
@@ -54,7 +56,7 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   const options = withDefaultHeader(request.options);
   const header = runningTextOf('header', options, texts);
   const footer = runningTextOf('footer', options, texts);
-  const requestedLayout = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
+  const requestedLayout = layoutOf(options, { top: heightOf(header), bottom: heightOf(footer) });
   let layout = requestedLayout;
   const settled = await visit(session, request, windowOf(requestedLayout, options), tell, {
     loaded: async () => {
@@ -63,6 +65,8 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
     },
   });
 
+  if (layout.isNamed && !options.printMedia && scaleOf(layout, options) === 1)
+    await printSheets(session, layout, options.mediaFeatures);
   await adaptDocument(session, options);
   if (options.toc) await insertContents(session, options);
   const canBeTagged = await splitHugeTables(session);
@@ -114,7 +118,20 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   // Must precede the file update that makes the PDF gray.
   if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColors(path);
   if (options.grayscale) await makeGray(path);
-  if (!isNumbered) return { settled, pageCount };
+  const hasText = await hasFilteredText(session);
+  if (hasText) {
+    await showFilteredText(session);
+    const pageRanges = ranges ? { pageRanges: ranges } : {};
+    const layer = {
+      ...printSettings(options, paper),
+      ...pageRanges,
+      printBackground: false,
+      generateDocumentOutline: false,
+    };
+    await printToFile(session, layer, { path: join(folder, TEXT_LAYER), limits });
+  }
+  const reply = { settled, pageCount, hasText };
+  if (!isNumbered) return reply;
 
   const title = String(await evaluate(session, '() => document.title'));
   const url = request.url;
@@ -130,7 +147,7 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   await showRunningTexts(session, { templates: headerTemplate + footerTemplate, pages }, paper);
   await printToFile(session, overlaySettings(paper), { path: overlay, limits });
   if (options.grayscale) await makeGray(overlay);
-  return { hasOverlay: true, settled, pageCount };
+  return { ...reply, hasOverlay: true };
 };
 
 function overlaySettings({ width, height }: Paper): Protocol.Page.PrintToPDFRequest {

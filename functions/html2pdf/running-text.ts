@@ -54,6 +54,17 @@ export function runningTextOf(edge: Edge, options: Html2pdfOptions, texts: Texts
   };
 }
 
+/** Least height of HTML in a margin, in millimeters, because its own height is unknown. */
+const LEAST_HTML = 5;
+const POINT = 25.4 / 72;
+
+/** Returns the least margin that has space for a header or footer, in millimeters. */
+export function heightOf(running: RunningText | undefined): number {
+  if (!running) return 0;
+  const { html, fontSize, spacing } = running;
+  return html === undefined ? 1.2 * fontSize * POINT + spacing : LEAST_HTML;
+}
+
 /** Whether the text contains section names, which Chromium does not support. */
 export function hasSections(running: RunningText | undefined): boolean {
   if (!running) return false;

@@ -9,14 +9,22 @@ import { nodeEnvironment } from '../worker/node-environment.ts';
 import type { WorkerCommand } from '../worker/process.ts';
 import type { PageOptions } from './page-options.ts';
 import { startEgressProxy } from './proxy/proxy.ts';
-import { OVERLAY, type PageReply, type PageRequest, TEXT_OPTIONS, type TextOption } from './request.ts';
+import {
+  OVERLAY,
+  type PageReply,
+  type PageRequest,
+  TEXT_LAYER,
+  TEXT_OPTIONS,
+  type TextOption,
+} from './request.ts';
 import { openUploadedPage } from './upload/page-files.ts';
 import { createUnpacker } from './upload/unpacker.ts';
 
 /** The files of a page in the conversion's directory, and what the browser reported about it. */
-interface PageResult extends Omit<PageReply, 'hasOverlay'> {
+interface PageResult extends Omit<PageReply, 'hasOverlay' | 'hasText'> {
   readonly path: string;
-  readonly overlay?: string;
+  /** PDFs to be drawn over the page, in this order. */
+  readonly overlays: readonly string[];
 }
 
 /**
@@ -81,12 +89,18 @@ export function createBrowserPool<Options extends PageOptions>(
     };
     try {
       const page = `page.${format}`;
-      const work = { operation: 'page', arguments: request, outputs: [page, OVERLAY] };
-      const { hasOverlay, ...reply } = await withAnySignal([conversion.signal, proxy.exceeded], (signal) =>
-        client.run<PageReply>(work, { account, signal, directory, ...(onQueued && { onQueued }) }),
+      const work = { operation: 'page', arguments: request, outputs: [page, OVERLAY, TEXT_LAYER] };
+      const { hasOverlay, hasText, ...reply } = await withAnySignal(
+        [conversion.signal, proxy.exceeded],
+        (signal) =>
+          client.run<PageReply>(work, { account, signal, directory, ...(onQueued && { onQueued }) }),
       );
-      const overlay = hasOverlay ? { overlay: join(directory, OVERLAY) } : {};
-      return { ...reply, path: join(directory, page), ...overlay };
+      const layers = [...(hasText ? [TEXT_LAYER] : []), ...(hasOverlay ? [OVERLAY] : [])];
+      return {
+        ...reply,
+        path: join(directory, page),
+        overlays: layers.map((name) => join(directory, name)),
+      };
     } catch (error) {
       // The browser only knows that its proxy refused the request, not why.
       const failed = error instanceof ConversionError ? error.values?.url : undefined;

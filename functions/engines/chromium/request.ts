@@ -26,11 +26,15 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
 
 /** Name of a PDF to be drawn over the page. The page itself is `page.pdf`, `page.png` and so on. */
 export const OVERLAY = 'overlay.pdf';
+/** Name of a PDF with the text of a page that is in its pictures, invisible, to be put over the page. */
+export const TEXT_LAYER = 'text-layer.pdf';
 
 /** The response of a browser worker. */
 export interface PageReply {
   /** Whether it wrote `OVERLAY`. */
   readonly hasOverlay?: true;
+  /** Whether it wrote `TEXT_LAYER`. */
+  readonly hasText?: boolean;
   /** Number of pages in the document. */
   readonly pageCount?: number;
   /** Whether the page stopped changing in time. */

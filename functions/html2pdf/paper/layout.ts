@@ -15,6 +15,10 @@ export interface Layout extends Sides {
   readonly height: number | 'auto';
   /** Whether the caller set the size and each margin. The page's own `@page` rules do not change those. */
   readonly fixed: { readonly size: boolean } & Readonly<Record<keyof Sides, boolean>>;
+  /** Whether the size is that of the page's own `@page` rule. */
+  readonly isNamed: boolean;
+  /** Least margins that leave space for a header and a footer. The page's own rules do not make them smaller. */
+  readonly least: { readonly top: number; readonly bottom: number };
 }
 
 /** Millimeters per CSS pixel. */
@@ -36,14 +40,8 @@ interface PaperOptions {
   readonly preferCssPageSize: boolean;
 }
 
-/**
- * Returns the size of the paper and its margins. A header or footer always gets its margin, even if the page sets
- * another.
- */
-export function layoutOf(
-  options: PaperOptions,
-  has: { readonly header: boolean; readonly footer: boolean },
-): Layout {
+/** Returns the size of the paper and its margins. `least` are the heights of the header and the footer. */
+export function layoutOf(options: PaperOptions, least: Layout['least'] = { top: 0, bottom: 0 }): Layout {
   const { pageSize, pageWidth, pageHeight, orientation, preferCssPageSize } = options;
   const { marginTop, marginBottom, marginLeft, marginRight } = options;
   const [across, along] = PAPER[pageSize ?? 'A4'];
@@ -59,17 +57,19 @@ export function layoutOf(
     right: marginRight ?? USUAL_MARGIN,
     fixed: {
       size: isFixed(pageSize ?? pageWidth ?? pageHeight ?? orientation),
-      top: isFixed(marginTop) || has.header,
-      bottom: isFixed(marginBottom) || has.footer,
+      top: isFixed(marginTop),
+      bottom: isFixed(marginBottom),
       left: isFixed(marginLeft),
       right: isFixed(marginRight),
     },
+    isNamed: false,
+    least,
   };
 }
 
 /** Yields an error for each direction in which the margins leave less than 5 mm of paper. */
 export function* checkMargins(options: PaperOptions): Generator<ConversionError> {
-  const { width, height, top, bottom, left, right } = layoutOf(options, { header: false, footer: false });
+  const { width, height, top, bottom, left, right } = layoutOf(options);
   if (width - left - right < 5) {
     yield noSpaceError('width', width, { '--margin-left': left, '--margin-right': right });
   }

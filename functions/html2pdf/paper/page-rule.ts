@@ -72,18 +72,23 @@ export async function applyPageRule(session: Session, layout: Layout): Promise<L
   if (!Array.isArray(read) || read.length !== 6) return layout;
   const [width, height, top, right, bottom, left] = read.map((side) => Number(side) * PIXEL);
   const own: Partial<Record<keyof Sides, number | undefined>> = { top, right, bottom, left };
+  const { least, fixed } = layout;
+  /** Whether a margin of the page leaves no space for the header or footer, so that the default applies. */
+  const isTooSmall = (name: 'top' | 'bottom') => least[name] > 0 && !((own[name] ?? -1) >= least[name]);
   const side = (name: keyof Sides) => {
     const value = own[name] ?? -1;
-    return layout.fixed[name] || !(value >= 0) ? layout[name] : value;
+    const isKept = (name === 'top' || name === 'bottom') && isTooSmall(name);
+    return fixed[name] || isKept || !(value >= 0) ? layout[name] : value;
   };
   const sized = !layout.fixed.size && Number(width) >= MIN_LENGTH && Number(height) >= MIN_LENGTH;
   const ruled: Layout = {
     ...layout,
-    ...(sized ? { width: width!, height: height! } : {}),
+    ...(sized ? { width: width!, height: height!, isNamed: true } : {}),
     top: side('top'),
     right: side('right'),
     bottom: side('bottom'),
     left: side('left'),
+    fixed: { ...fixed, top: fixed.top || isTooSmall('top'), bottom: fixed.bottom || isTooSmall('bottom') },
   };
   const fits =
     ruled.width - ruled.left - ruled.right >= MIN_LENGTH &&
