@@ -33,6 +33,7 @@ export const takeScreenshot: PageWork<Html2imageOptions> = async (session, reque
     screen,
   };
   const settled = await visit(session, request, viewport, tell, {
+    isWhole: options.selector !== undefined || isFullPage(options),
     settled: async () =>
       widens ? { ...viewport, width: Math.max(viewport.width, await contentWidth(session)) } : viewport,
   });

@@ -40,8 +40,10 @@ const NORMALIZE_VIEWER = `() => {
   if (document.getElementById('webkit-xml-viewer-source-xml')) document.querySelector('.header')?.remove();
 }`;
 
-/** The window sizes that depend on the page. */
+/** The part of the page that is shown, and window sizes that depend on the page. */
 interface Windows {
+  /** Whether the result shows all content of the page (the default), not only a window of it. */
+  readonly isWhole?: boolean;
   /** Returns the window that a loaded page settles in. */
   loaded?(): Promise<Viewport>;
   /** Returns the window for the page once it has stopped changing. */
@@ -116,7 +118,9 @@ export async function visit(
       const window = (await windows.loaded?.()) ?? viewport;
       await setViewport(session, window);
       const adapt = windows.settled ?? (async () => window);
-      inTime = (await settle(session, { watched, documentId, clock, settleTime, adapt })) && inTime;
+      const { isWhole = true } = windows;
+      const settings = { watched, documentId, clock, settleTime, isWhole, adapt };
+      inTime = (await settle(session, settings)) && inTime;
       // Includes elements that scripts have added since.
       await enlargeSmallText(session, options.minimumFontSize);
     } catch (error) {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../../shared/timeout.ts';
+import { expandPanes } from '../content/expand.ts';
 import { revealContent } from '../content/reveal.ts';
 import { scrollThrough } from '../content/scroll.ts';
 import { evaluate } from '../evaluate.ts';
@@ -44,11 +45,13 @@ export async function settle(
     readonly clock: Clock;
     /** Maximum milliseconds to wait. */
     readonly settleTime: number;
+    /** Whether the result shows all content of a page, even of one that scrolls a pane. */
+    readonly isWhole: boolean;
     /** Returns the final window for a page that has stopped changing. */
     readonly adapt: () => Promise<Viewport>;
   },
 ): Promise<boolean> {
-  const { watched, documentId, clock, settleTime, adapt } = settings;
+  const { watched, documentId, clock, settleTime, isWhole, adapt } = settings;
   const { frames } = session;
   const isCurrent = () => watched.documentId() === documentId;
   if (await isStatic(session, watched)) {
@@ -58,6 +61,7 @@ export async function settle(
     );
     if (!isCurrent()) return hasLoaded;
     await within(FONTS_TIMEOUT, evaluate(session, FONTS));
+    if (isWhole) await expandPanes(session);
     await setViewport(session, await adapt());
     return hasLoaded;
   }
@@ -81,11 +85,12 @@ export async function settle(
     frames.start();
     return isStill;
   }
+  const isExpanded = isWhole && (await expandPanes(session));
   const viewport = await adapt();
   frames.start();
   const isResized = await setViewport(session, viewport);
   frames.stop();
-  if (isResized) {
+  if (isExpanded || isResized) {
     if (!isStill) watched.requests.abandon();
     page.noteChange();
     await page.untilStill({ period: RESIZE_TIME, stillTime: STILL_PART * RESIZE_TIME, withOthers: true });
