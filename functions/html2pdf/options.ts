@@ -118,9 +118,22 @@ function permissions(value: string): readonly (typeof PERMISSIONS)[number][] | u
   return read.every((name) => name !== undefined) ? read : undefined;
 }
 
-const HEADER = ['headerLeft', 'headerCenter', 'headerRight', 'defaultHeader'];
-const FOOTER = ['footerLeft', 'footerCenter', 'footerRight'];
-const RUNNING = [...HEADER, 'headerHtml', ...FOOTER, 'footerHtml'];
+const PLACES = ['Left', 'Center', 'Right'] as const;
+const textsOf = (edge: string) =>
+  ['', 'First', 'Even'].flatMap((pages) => PLACES.map((place) => `${edge}${pages}${place}`));
+const htmlOf = (edge: string) => ['', 'First', 'Even'].map((pages) => `${edge}${pages}Html`);
+const HEADER = [...textsOf('header'), 'defaultHeader'];
+const FOOTER = textsOf('footer');
+const RUNNING = [...HEADER, ...htmlOf('header'), ...FOOTER, ...htmlOf('footer')];
+
+/** Leaves a header or footer out of the first page, as on a letter. */
+const onFirst = (edge: string, texts: readonly string[]) =>
+  flag(`--${edge}-first`, {
+    off: `--no-${edge}-first`,
+    default: true,
+    with: texts,
+    description: `Print the ${edge} on the first page, too`,
+  });
 
 /** Options that a cover shares with the page. */
 const sharedOptions = {
@@ -221,6 +234,60 @@ const documentOptions = {
     footerSpacing: spacing('--footer-spacing', [...FOOTER, 'footerLine'], 'content and footer'),
     headerHtml: html('--header-html', 'in the top margin'),
     footerHtml: html('--footer-html', 'in the bottom margin'),
+    headerFirst: onFirst('header', [...HEADER, 'headerLine', 'headerHtml']),
+    headerFirstLeft: words(
+      '--header-first-left',
+      'at the top left of the first page, which then has none of the other header texts',
+    ),
+    headerFirstCenter: words(
+      '--header-first-center',
+      'at the top center of the first page, which then has none of the other header texts',
+    ),
+    headerFirstRight: words(
+      '--header-first-right',
+      'at the top right of the first page, which then has none of the other header texts',
+    ),
+    headerFirstHtml: html('--header-first-html', 'in the top margin of the first page'),
+    headerEvenLeft: words(
+      '--header-even-left',
+      'at the top left of even pages, which then has none of the other header texts',
+    ),
+    headerEvenCenter: words(
+      '--header-even-center',
+      'at the top center of even pages, which then has none of the other header texts',
+    ),
+    headerEvenRight: words(
+      '--header-even-right',
+      'at the top right of even pages, which then has none of the other header texts',
+    ),
+    headerEvenHtml: html('--header-even-html', 'in the top margin of even pages'),
+    footerFirst: onFirst('footer', [...FOOTER, 'footerLine', 'footerHtml']),
+    footerFirstLeft: words(
+      '--footer-first-left',
+      'at the bottom left of the first page, which then has none of the other footer texts',
+    ),
+    footerFirstCenter: words(
+      '--footer-first-center',
+      'at the bottom center of the first page, which then has none of the other footer texts',
+    ),
+    footerFirstRight: words(
+      '--footer-first-right',
+      'at the bottom right of the first page, which then has none of the other footer texts',
+    ),
+    footerFirstHtml: html('--footer-first-html', 'in the bottom margin of the first page'),
+    footerEvenLeft: words(
+      '--footer-even-left',
+      'at the bottom left of even pages, which then has none of the other footer texts',
+    ),
+    footerEvenCenter: words(
+      '--footer-even-center',
+      'at the bottom center of even pages, which then has none of the other footer texts',
+    ),
+    footerEvenRight: words(
+      '--footer-even-right',
+      'at the bottom right of even pages, which then has none of the other footer texts',
+    ),
+    footerEvenHtml: html('--footer-even-html', 'in the bottom margin of even pages'),
     replacements: repeatable(
       option('--replace', 'name,value', readPair, {
         words: 'pair',

@@ -25,7 +25,15 @@ import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
 import { printToFile, tooLargeError } from './print-to-file.ts';
-import { hasSections, heightOf, runningTextOf, template, withDefaultHeader } from './running-text.ts';
+import {
+  hasSections,
+  heightOf,
+  listOf,
+  runningTextOn,
+  runningTextsOf,
+  template,
+  withDefaultHeader,
+} from './running-text.ts';
 import { sectionsOf, showRunningTexts } from './running-text-overlay.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
@@ -54,8 +62,8 @@ const UNBROKEN =
 export const printPage: PageWork<Html2pdfOptions> = async (session, request, { folder, tell }) => {
   const { texts, limits } = request;
   const options = withDefaultHeader(request.options);
-  const header = runningTextOf('header', options, texts);
-  const footer = runningTextOf('footer', options, texts);
+  const header = runningTextsOf('header', options, texts);
+  const footer = runningTextsOf('footer', options, texts);
   const requestedLayout = layoutOf(options, { top: heightOf(header), bottom: heightOf(footer) });
   let layout = requestedLayout;
   const settled = await visit(session, request, windowOf(requestedLayout, options), tell, {
@@ -87,13 +95,14 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   const values = { url: request.url, now: new Date(), locale, timezone, replacements, pageOffset };
   const running = { values, place: paper };
   const [headerTemplate, footerTemplate] = [
-    template(header, 'header', running),
-    template(footer, 'footer', running),
+    template(header.usual, 'header', running),
+    template(footer.usual, 'footer', running),
   ];
-  const hasRunning = header !== undefined || footer !== undefined;
+  const hasRunning = listOf(header).length > 0 || listOf(footer).length > 0;
   const named = hasSections(header) || hasSections(footer);
-  // Chromium counts pages from 1 and has no sections.
-  const isNumbered = hasRunning && (pageOffset !== 0 || named);
+  const differ = header.differ || footer.differ;
+  // Chromium counts pages from 1, has no sections, and prints the same on every page.
+  const isNumbered = hasRunning && (pageOffset !== 0 || named || differ);
   const settings = {
     ...printSettings(options, paper),
     displayHeaderFooter: hasRunning && !isNumbered,
@@ -136,15 +145,24 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   const title = String(await evaluate(session, '() => document.title'));
   const url = request.url;
   const date = values.now.toLocaleDateString(locale, { timeZone: timezone });
-  const pages = pagesIn(ranges ?? `1-${pageCount}`).map((page) => ({
-    title,
-    url,
-    date,
-    pageNumber: String(page + pageOffset),
-    totalPages: String(pageCount + pageOffset),
-    ...sectionsOf(bookmarks, page),
-  }));
-  await showRunningTexts(session, { templates: headerTemplate + footerTemplate, pages }, paper);
+  const pages = pagesIn(ranges ?? `1-${pageCount}`).map((page) => {
+    const number = page + pageOffset;
+    const place = { isFirst: page === 1, number };
+    return {
+      template:
+        template(runningTextOn(header, place), 'header', running) +
+        template(runningTextOn(footer, place), 'footer', running),
+      values: {
+        title,
+        url,
+        date,
+        pageNumber: String(number),
+        totalPages: String(pageCount + pageOffset),
+        ...sectionsOf(bookmarks, page),
+      },
+    };
+  });
+  await showRunningTexts(session, pages, paper);
   await printToFile(session, overlaySettings(paper), { path: overlay, limits });
   if (options.grayscale) await makeGray(overlay);
   return { ...reply, hasOverlay: true };

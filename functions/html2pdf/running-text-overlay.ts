@@ -43,7 +43,7 @@ const FILL = `(json) => {
 /** Replaces the page with one that contains only its headers and footers. Nothing in it runs or loads. */
 export async function showRunningTexts(
   session: Session,
-  { templates, pages }: { readonly templates: string; readonly pages: readonly Values[] },
+  pages: ReadonlyArray<{ readonly template: string; readonly values: Values }>,
   { width, height }: { readonly width: number; readonly height: number },
 ): Promise<void> {
   const { protocol, frameId, relay } = session;
@@ -51,9 +51,9 @@ export async function showRunningTexts(
   await protocol.send('Emulation.setScriptExecutionDisabled', { value: true });
   await protocol.send('Page.navigate', { url: 'about:blank' });
   const box = `position:relative;width:${width}mm;height:${height}mm;overflow:hidden;break-inside:avoid`;
-  const sheet = `<div style="${box}">${templates}</div>`;
+  const sheets = pages.map(({ template }) => `<div style="${box}">${template}</div>`);
   const style = '<style>body { margin: 0 } body > * + * { break-before: page }</style>';
-  const html = `<!doctype html>${style}<body>${sheet.repeat(pages.length)}`;
+  const html = `<!doctype html>${style}<body>${sheets.join('')}`;
   await protocol.send('Page.setDocumentContent', { frameId, html });
-  await evaluate(session, FILL, JSON.stringify(pages));
+  await evaluate(session, FILL, JSON.stringify(pages.map(({ values }) => values)));
 }

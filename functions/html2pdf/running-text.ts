@@ -1,7 +1,7 @@
 import type { Html2pdfOptions } from './options.ts';
 
-/** The header or footer of every page: HTML, or three texts and a line. */
-interface RunningText {
+/** A header or footer: HTML, or three texts and a line. */
+export interface RunningText {
   readonly html: string | undefined;
   readonly texts: readonly [left: string, center: string, right: string];
   readonly line: boolean;
@@ -23,7 +23,7 @@ interface TemplateValues {
 }
 
 type Edge = 'header' | 'footer';
-type Texts = Readonly<Partial<Record<'headerHtml' | 'footerHtml', string>>>;
+type Texts = Readonly<Partial<Record<`${Edge}${'' | 'First' | 'Even'}Html`, string>>>;
 
 /** Top margin in millimeters that the default header needs. */
 const HEADER_MARGIN = 20;
@@ -36,14 +36,57 @@ export function withDefaultHeader(options: Html2pdfOptions): Html2pdfOptions {
   return { ...options, headerLeft, headerRight, headerLine, marginTop };
 }
 
-/** Returns the header or the footer, or `undefined` if the options ask for none. */
-export function runningTextOf(edge: Edge, options: Html2pdfOptions, texts: Texts): RunningText | undefined {
-  const left = options[`${edge}Left`] ?? '';
-  const center = options[`${edge}Center`] ?? '';
-  const right = options[`${edge}Right`] ?? '';
-  const html = texts[`${edge}Html`];
+/** The headers or the footers of a document. */
+export interface RunningTexts {
+  readonly usual: RunningText | undefined;
+  readonly first: RunningText | undefined;
+  readonly even: RunningText | undefined;
+  /** Whether some pages have another one. */
+  readonly differ: boolean;
+}
+
+/** Returns the headers or the footers that the options ask for. */
+export function runningTextsOf(edge: Edge, options: Html2pdfOptions, texts: Texts): RunningTexts {
+  const usual = runningTextOf(edge, '', options, texts);
+  const first = runningTextOf(edge, 'First', options, texts);
+  const even = runningTextOf(edge, 'Even', options, texts);
+  const isOnFirst = options[`${edge}First`];
+  return {
+    usual,
+    first: first ?? (isOnFirst ? usual : undefined),
+    even: even ?? usual,
+    differ: first !== undefined || even !== undefined || (!isOnFirst && usual !== undefined),
+  };
+}
+
+/** Returns the header or footer of a page. `number` is the one that is printed on it. */
+export function runningTextOn(
+  { usual, first, even }: RunningTexts,
+  { isFirst, number }: { readonly isFirst: boolean; readonly number: number },
+): RunningText | undefined {
+  if (isFirst) return first;
+  return number % 2 === 0 ? even : usual;
+}
+
+/** Returns all different headers or footers. */
+export function listOf({ usual, first, even }: RunningTexts): RunningText[] {
+  return [...new Set([usual, first, even])].filter((each) => each !== undefined);
+}
+
+function runningTextOf(
+  edge: Edge,
+  pages: '' | 'First' | 'Even',
+  options: Html2pdfOptions,
+  htmlTexts: Texts,
+): RunningText | undefined {
+  const left = options[`${edge}${pages}Left`] ?? '';
+  const center = options[`${edge}${pages}Center`] ?? '';
+  const right = options[`${edge}${pages}Right`] ?? '';
+  const html = htmlTexts[`${edge}${pages}Html`];
   const line = options[`${edge}Line`] ?? false;
-  if (html === undefined && !line && !left && !center && !right) return undefined;
+  // A line alone makes a header, but not another one for some pages.
+  const hasLine = line && pages === '';
+  if (html === undefined && !hasLine && !left && !center && !right) return undefined;
   return {
     html,
     texts: [left, center, right],
@@ -54,24 +97,25 @@ export function runningTextOf(edge: Edge, options: Html2pdfOptions, texts: Texts
   };
 }
 
-/** Least height of HTML in a margin, in millimeters, because its own height is unknown. */
-const LEAST_HTML = 5;
+/** Minimum height of HTML in a margin, in millimeters, because its own height is unknown. */
+const MIN_HTML_HEIGHT = 5;
 const POINT = 25.4 / 72;
 
-/** Returns the least margin that has space for a header or footer, in millimeters. */
-export function heightOf(running: RunningText | undefined): number {
-  if (!running) return 0;
-  const { html, fontSize, spacing } = running;
-  return html === undefined ? 1.2 * fontSize * POINT + spacing : LEAST_HTML;
+/** Returns the least margin that has space for the headers or footers, in millimeters. */
+export function heightOf(texts: RunningTexts): number {
+  const heights = listOf(texts).map(({ html, fontSize, spacing }) =>
+    html === undefined ? 1.2 * fontSize * POINT + spacing : MIN_HTML_HEIGHT,
+  );
+  return Math.max(0, ...heights);
 }
 
-/** Whether the text contains section names, which Chromium does not support. */
-export function hasSections(running: RunningText | undefined): boolean {
-  if (!running) return false;
-  const { html, texts } = running;
-  return html === undefined
-    ? texts.some((text) => /\[(sub)?section\]/i.test(text))
-    : /\bclass\s*=[^>]*\b(sub)?section\b/i.test(html);
+/** Whether a text contains section names, which Chromium does not support. */
+export function hasSections(running: RunningTexts): boolean {
+  return listOf(running).some(({ html, texts }) =>
+    html === undefined
+      ? texts.some((text) => /\[(sub)?section\]/i.test(text))
+      : /\bclass\s*=[^>]*\b(sub)?section\b/i.test(html),
+  );
 }
 
 /** Position of templates: the size of the paper and its margins in millimeters. */

@@ -6,7 +6,11 @@ import type { PageOptions } from './page-options.ts';
 export const TEXT_OPTIONS = {
   styleSheet: '--user-style-sheet',
   headerHtml: '--header-html',
+  headerFirstHtml: '--header-first-html',
+  headerEvenHtml: '--header-even-html',
   footerHtml: '--footer-html',
+  footerFirstHtml: '--footer-first-html',
+  footerEvenHtml: '--footer-even-html',
 } as const;
 
 export type TextOption = keyof typeof TEXT_OPTIONS;

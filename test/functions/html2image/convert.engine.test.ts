@@ -35,6 +35,11 @@ const { picture } = await usePages({
       <div style="position:absolute;top:20px;height:100px;width:100px;background:#00f"></div></template></p></template></div>`,
   '/shell':
     '<!doctype html><style>html{height:100%;overflow:hidden}body{height:100%;overflow:auto;margin:0}</style><div style="height:3000px;background:#00f"></div>',
+  '/pane': `<!doctype html><style>html, body { height: 100%; margin: 0; overflow: hidden } #app { display: flex; height: 100vh }
+      nav { width: 100px; background: #0f0 } main { flex: 1; overflow: auto } p { height: 500px; margin: 0; background: #00f }</style>
+      <div id="app"><nav></nav><main>${'<p></p>'.repeat(8)}</main></div>`,
+  '/box':
+    '<!doctype html><body style="margin:0"><div style="height:400px;overflow:auto"><p style="height:3000px">',
   '/columns': `<!doctype html><style>html{column-count:3}</style>${'<p style="height:40px;margin:0">line</p>'.repeat(90)}`,
   '/tall': bands(40),
   '/taller': bands(70),
@@ -140,8 +145,26 @@ describe('the size', () => {
     expect((await picture('/shadow')).height).toBe(120);
   });
 
-  it('does not count what the page itself does not show', async () => {
-    expect((await picture('/shell')).height).toBe(768);
+  it('includes all of a pane that an application scrolls instead of the page', async () => {
+    expect((await picture('/shell')).height).toBe(3000);
+
+    const { width, height, at } = await picture('/pane');
+    expect([width, height]).toEqual([1024, 4000]);
+    expect([at(50, 3990), at(200, 3990)].map((pixel) => pixel.slice(0, 3))).toEqual([
+      [0, 255, 0],
+      [0, 0, 255],
+    ]);
+  });
+
+  it('is that of the window if the caller names its height', async () => {
+    expect((await picture('/pane', { '--height': '700' })).height).toBe(700);
+  });
+
+  it('leaves a box alone that scrolls in a page of its own height', async () => {
+    expect((await picture('/box')).height).toBe(768);
+  });
+
+  it('does not count the columns stacked in one', async () => {
     expect((await picture('/columns')).height).toBeLessThan(1300);
   });
 

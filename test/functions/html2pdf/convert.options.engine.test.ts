@@ -22,6 +22,8 @@ const { asked, convert, origin, pdf } = await usePages({
     '<!doctype html><style>b{color:red}</style><b>Head <span class=page></span><span class="topage"></span></b><script>document.write("scripted")</script><img src="/seen.png">',
   '/ja': '<!doctype html><html lang=ja><meta charset=utf-8><p>直骨令</p>',
   '/zh': '<!doctype html><html lang=zh><meta charset=utf-8><p>直骨令</p>',
+  '/filtered': `<!doctype html><p>plain</p><p style="filter:blur(1px)">blurred</p>
+      <div style="filter:drop-shadow(0 0 3px #888)"><b style="visibility:hidden">hidden</b> shadowed <a href="https://example.com/">link</a></div>`,
   '/late': SCRIPTED('setTimeout(() => {}, 100)'),
 });
 
@@ -59,6 +61,13 @@ describe('a PDF', () => {
     expect(tree).toContain('"role":"H1"');
     expect(tree).toContain('"alt":"A picture"');
     expect(language).toBe('de');
+  });
+
+  it('contains text with a filter, which is drawn as a picture, once', async () => {
+    const { text } = await pdf('/filtered');
+
+    for (const word of ['plain', 'blurred', 'shadowed', 'link']) expect(text.split(word)).toHaveLength(2);
+    expect(text).not.toContain('hidden');
   });
 
   it('omits them on request', async () => {

@@ -60,6 +60,10 @@ const site = await usePages({
   ),
   '/window': `<!doctype html><body style="margin:0">${WINDOW}`,
   '/letterhead': styled('@page{margin:0}', CORNER),
+  '/wide-margin': styled('@page{margin:25mm}', CORNER),
+  '/sheets': `<!doctype html><style>@page{size:A5;margin:0} body{margin:8px} div{width:148mm;height:210mm;overflow:hidden}</style>
+    ${Array.from({ length: 12 }, (_, index) => `<div>sheet ${index + 1}</div>`).join('')}`,
+  '/chapters': '<!doctype html><style>p{break-before:page}</style>a<p>b<p>c',
 });
 
 async function pdf(path: string, query?: Query) {
@@ -186,6 +190,35 @@ describe('@page', () => {
 
   it('leaves space for a header', async () => {
     expect(await corner((await pdf('/letterhead', { '--header-center': 'header' })).bytes)).toEqual([0, 10]);
+  });
+
+  it('decides about the margin of a header that has space in it', async () => {
+    const { bytes } = await pdf('/wide-margin', { '--header-center': 'header', '--footer-center': 'footer' });
+
+    expect(await corner(bytes)).toEqual([25, 25]);
+  });
+
+  it('gives each sheet of its size a page, without the margin of the body', async () => {
+    const { pages } = await pdf('/sheets');
+
+    expect(pages.map(({ text }) => text)).toEqual(pages.map((_, index) => `sheet ${index + 1}`));
+    expect(pages).toHaveLength(12);
+  });
+});
+
+describe('a header', () => {
+  it('differs on the first page and on even pages', async () => {
+    const { pages } = await pdf('/chapters', {
+      '--header-left': 'odd [page]',
+      '--header-even-right': 'even [page]',
+      '--no-header-first': '',
+    });
+
+    expect(pages.map(({ text }) => text.replace(/\s+/g, ' ').trim())).toEqual([
+      'a',
+      expect.stringContaining('even 2'),
+      expect.stringContaining('odd 3'),
+    ]);
   });
 });
 

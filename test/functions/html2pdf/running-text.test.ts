@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Html2pdfOptions } from '../../../functions/html2pdf/options.ts';
-import { runningTextOf, template, withDefaultHeader } from '../../../functions/html2pdf/running-text.ts';
+import {
+  heightOf,
+  runningTextOn,
+  runningTextsOf,
+  template,
+  withDefaultHeader,
+} from '../../../functions/html2pdf/running-text.ts';
 import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 
@@ -19,6 +25,8 @@ function options(query: Record<string, string>): Html2pdfOptions {
   const given = Object.entries(query).map(([name, value]) => ({ name, value }));
   return readOptions(html2pdf, given).options as Html2pdfOptions;
 }
+
+const runningTextOf = (...args: Parameters<typeof runningTextsOf>) => runningTextsOf(...args).usual;
 
 describe('headers and footers', () => {
   it('are empty if no option asks for them', () => {
@@ -107,5 +115,34 @@ describe('headers and footers', () => {
 
     expect(text).toContain('<p class="big page pageNumber">1</p><i class="x">[page]</i>');
     expect(text).toContain('top:0;left:10mm;right:10mm;height:20mm');
+  });
+
+  describe('on pages of their own', () => {
+    const textsOn = (query: Record<string, string>) => {
+      const texts = runningTextsOf('header', options(query), {});
+      return [1, 2, 3].map(
+        (number) => runningTextOn(texts, { isFirst: number === 1, number })?.texts.join('') ?? 'none',
+      );
+    };
+
+    it.each([
+      [{ '--header-left': 'x' }, ['x', 'x', 'x']],
+      [{ '--header-left': 'x', '--no-header-first': '' }, ['none', 'x', 'x']],
+      [{ '--header-left': 'x', '--header-even-right': 'y' }, ['x', 'y', 'x']],
+      [{ '--header-left': 'x', '--header-first-center': 'z' }, ['z', 'x', 'x']],
+      [{ '--header-even-left': 'y' }, ['none', 'y', 'none']],
+      [{ '--header-first-left': 'z', '--no-header-first': '' }, ['z', 'none', 'none']],
+    ])('differ as the options say: %j', (query, expected) => {
+      expect(textsOn(query)).toEqual(expected);
+    });
+
+    it('need a margin for the highest of them', () => {
+      const texts = runningTextsOf('header', options({ '--header-left': 'x', '--header-font-size': '72' }), {
+        headerEvenHtml: '<p>y',
+      });
+
+      expect(heightOf(texts)).toBeCloseTo(1.2 * 25.4);
+      expect(heightOf(runningTextsOf('footer', options({}), {}))).toBe(0);
+    });
   });
 });
