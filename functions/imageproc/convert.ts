@@ -106,6 +106,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       };
       const result = await runSharp(request, conversion, warnings);
       isWritten = 'written' in result;
+      if (result.warning) warnings.add(result.warning);
       sourceKind ??= result.kind;
       if (!('written' in result)) image = { ...image, ...result };
     }

@@ -29,7 +29,7 @@ export interface ImageprocRequest {
 
 /** Either the worker wrote the result, or it wrote frames, or ImageMagick must decode the source first. */
 export type ImageprocResult =
-  | ((Written | Frames) & { readonly kind: ImageKind })
+  | ((Written | Frames) & { readonly kind: ImageKind; readonly warning?: string | undefined })
   | { readonly foreign: Decoding };
 
 export interface Written {

@@ -49,7 +49,7 @@ async function convert(request: ImageprocRequest): Promise<ImageprocResult> {
     options: { ...reading.options, frame: options.frame },
   });
   try {
-    return { ...(await convertSource()), kind: source.kind };
+    return { ...(await convertSource()), kind: source.kind, warning: source.warning };
   } catch (thrown) {
     return source.failed(thrown);
   }
@@ -180,7 +180,9 @@ async function convertFrame(
   const { format, path } = output;
   const extras = extrasOf(request, source);
   const encoding = { options, density: resultDensity(options, frame.density), extras };
-  if (remaining.length === 0 && isPipelineFormat(format) && !extras) {
+  // libvips would turn an AVIF by the orientation of its source, which no longer has a tag.
+  const isPlain = !extras && !(format === 'avif' && frame.isTurned);
+  if (remaining.length === 0 && isPipelineFormat(format) && isPlain) {
     checkImageSize(decoded, { format });
     const opaque =
       format === 'jpg' ? flat(decoded.pipeline, matteOf(options), frame.isGray) : decoded.pipeline;

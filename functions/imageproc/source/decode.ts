@@ -5,15 +5,17 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/geometry.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Resolution } from '../options/resolution.ts';
-import type { Depth } from '../pixels.ts';
+import { type Depth, open, render } from '../pixels.ts';
 import { densityOf } from './density.ts';
 import { detectImage, type ForeignKind, type ImageKind } from './detect.ts';
 import { Foreign, isForeign } from './foreign.ts';
 import { checkSourcePixels, damaged, missingFrameError } from './limits.ts';
+import { readNclx, toSrgb } from './nclx.ts';
 import { isUnusualPng } from './png-chunks.ts';
 import { checkFilters, expandEntities, gunzipSource, lengthsInPixels } from './svg.ts';
 import { withoutImageId } from './targa.ts';
 import { pageSelector } from './tiff-pages.ts';
+import { unsupportedSvg } from './unsupported-svg.ts';
 import { checkCompression, isUnusualTiff } from './unusual-tiff.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file. Not decoded yet. */
@@ -23,6 +25,8 @@ export interface Frame extends Size {
   readonly depth: Depth;
   /** Whether the file stores the frame without color. */
   readonly isGray: boolean;
+  /** Whether viewers turn the stored image, which the pipeline leaves as it is. */
+  readonly isTurned: boolean;
   readonly hasAlpha: boolean;
   readonly hasPalette: boolean;
   readonly density: Resolution | undefined;
@@ -40,6 +44,8 @@ export interface Source {
   frame(index: number): Promise<Frame>;
   /** Reads all frames of an animation, stacked vertically. */
   all(): Sharp;
+  /** Warns that the result may lack something. */
+  readonly warning: string | undefined;
   /** Handles a decoding error. ImageMagick gets a damaged source. */
   readonly failed: (thrown: unknown) => never;
 }
@@ -146,6 +152,8 @@ async function sharpSource(
   const pageOf = (index: number): number => storedPage(index, metadata.pagePrimary ?? 0);
   const selectPage = kind === 'tiff' && frames > 1 ? pageSelector(input, frames) : undefined;
 
+  const nclx = kind === 'avif' ? readNclx(input) : undefined;
+
   async function frame(index: number): Promise<Frame> {
     selectPage?.(index);
     const position = selectPage ? 0 : index;
@@ -155,7 +163,8 @@ async function sharpSource(
     if (kind === 'svg') checkFilters(input, { width, height });
     const depth = /16$/.test(own.space ?? '') && own.depth === 'ushort' ? 16 : 8;
     const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(position) }) });
-    const upright = autoOrient ? pipeline.autoOrient() : pipeline;
+    const turned = autoOrient ? pipeline.autoOrient() : pipeline;
+    const upright = nclx ? open(toSrgb(await render(turned, depth).catch(damaged), nclx)) : turned;
     const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
     // libvips assumes a different range for such samples.
     if (kind === 'tiff' && /^(u?int|float|double)$/.test(own.depth ?? ''))
@@ -168,6 +177,7 @@ async function sharpSource(
       height,
       depth,
       isGray,
+      isTurned: !autoOrient && (own.orientation ?? 1) > 1,
       hasAlpha: own.hasAlpha,
       hasPalette: own.isPalette,
       density: densityOf(kind, input, position),
@@ -176,7 +186,16 @@ async function sharpSource(
 
   await frame(options.frame !== undefined && options.frame < frames ? options.frame : 0);
   const failed = orForeign(kind, input, options.frame ?? 0);
-  return { kind, frames, metadata, frame, failed, all: () => sharp(input, { ...read, animated: true }) };
+  const warning = kind === 'svg' ? unsupportedSvg(input) : undefined;
+  return {
+    kind,
+    frames,
+    metadata,
+    frame,
+    failed,
+    warning,
+    all: () => sharp(input, { ...read, animated: true }),
+  };
 }
 
 /**

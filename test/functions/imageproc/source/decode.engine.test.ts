@@ -38,10 +38,10 @@ describe('orientation', () => {
     expectClose([await pixel(cropped, 20, 15)], [topRight]);
   });
 
-  it('stays as stored with -auto-orient=no', async () => {
+  it.each(['png', 'avif', 'webp'] as const)('stays as stored with -auto-orient=no: %s', async (format) => {
     const camera = await orientedJpeg(6, 80, 60);
 
-    const made = await convertOne(camera, { format: 'png', options: '-auto-orient=no' });
+    const made = await convertOne(camera, { format, options: '-auto-orient=no' });
 
     expect(await sizeOf(made)).toMatchObject({ width: 60, height: 80 });
   });
