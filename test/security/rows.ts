@@ -19,6 +19,7 @@ import { directEvents } from './rows/input/direct-events.ts';
 import { emulatorQueries, queries } from './rows/input/queries.ts';
 import { sources } from './rows/input/sources.ts';
 import { worstInput } from './rows/input/worst-input.ts';
+import { boundRows } from './rows/load/bounds.ts';
 import { connectionRows } from './rows/load/connections.ts';
 import { downloadRows } from './rows/load/downloads.ts';
 import { emulatorLoad } from './rows/load/emulator-load.ts';
@@ -58,6 +59,7 @@ export const ROWS: readonly Row[] = [
   ...downloadRows,
   ...connectionRows,
   ...requestRows,
+  ...boundRows,
   worstInput,
 ];
 

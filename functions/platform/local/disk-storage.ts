@@ -53,6 +53,8 @@ interface FormPolicy extends UploadTarget {
 
 /** Prefix of the names of files that are deleted sooner. */
 const MARK = 'demo-';
+/** Maximum number of signatures to keep. */
+const MAX_SIGNATURES = 5000;
 const SHORT_LIVED = [DEMO_PREFIX, UPLOAD_PREFIX];
 /** Maximum concurrent uploads per account. Further ones wait, each with up to 0.2 MB buffered. */
 const UPLOADS = 16;
@@ -108,6 +110,17 @@ export function createDiskStorage({
     createHmac('sha256', key)
       .update(JSON.stringify([purpose, ...facts]))
       .digest('hex');
+
+  /** Signatures of this second. Callers who share a conversion get the same hundreds of URLs. */
+  const signatures = new Map<string, string>();
+  let signedUntil = 0;
+  const signAddress = (objectKey: string, expires: number) => {
+    if (expires !== signedUntil || signatures.size >= MAX_SIGNATURES) signatures.clear();
+    signedUntil = expires;
+    const signature = signatures.get(objectKey) ?? sign('address', objectKey, expires);
+    signatures.set(objectKey, signature);
+    return signature;
+  };
 
   const { receive, exists, remove }: Pick<Uploads, 'receive' | 'exists' | 'remove'> = {
     receive: ({ objectKey, account, maxBytes, content }, signal) =>
@@ -202,7 +215,7 @@ export function createDiskStorage({
       url: async (objectKey) => {
         const expires = Math.floor(Date.now() / 1000) + urlLifetime;
         const path = objectKey.split('/').map(encodeURIComponent).join('/');
-        return `${base}/${path}?expires=${expires}&signature=${sign('address', objectKey, expires)}`;
+        return `${base}/${path}?expires=${expires}&signature=${signAddress(objectKey, expires)}`;
       },
     }),
 

@@ -20,6 +20,8 @@ export interface SharedService {
   readonly process: ChildProcess;
   readonly temporary: string;
   readonly attacker: Caller;
+  /** Four more hostile accounts. */
+  readonly others: readonly Caller[];
   readonly neighbor: Caller;
   readonly heartbeat: Heartbeat;
   /** Maximum resident MiB of the server's own process so far. */
@@ -70,10 +72,9 @@ export async function withSharedService<Result>(
   const temporary = await mkdtemp(join(tmpdir(), 'shared-'));
   const dataDirectory = join(temporary, 'data');
   const stores = openStores(dataDirectory);
-  const keys = [
-    await stores.keys.create({ name: 'attacker' }),
-    await stores.keys.create({ name: 'neighbor' }),
-  ];
+  const keys = [];
+  for (const name of ['attacker', 'neighbor', 'other', 'other', 'other', 'other'])
+    keys.push(await stores.keys.create({ name }));
   stores.close();
   const controlProcess = spawn(process.execPath, [CONTROL, HEARTBEAT_HOST], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -117,7 +118,7 @@ export async function withSharedService<Result>(
     ])) as [Buffer];
     const port = Number(line.toString());
     const base = `http://127.0.0.1:${port}`;
-    const [attacker, neighbor] = keys.map(({ apiKey }) => ({
+    const [attacker, neighbor, ...others] = keys.map(({ apiKey }) => ({
       ...callersOf(base, apiKey, canary ?? createCanary()),
       apiKey,
     }));
@@ -128,6 +129,7 @@ export async function withSharedService<Result>(
         process: child,
         temporary,
         attacker: attacker!,
+        others,
         neighbor: neighbor!,
         heartbeat,
         peakMemory: () => statusNumber(child.pid!, 'VmHWM') / 1024,

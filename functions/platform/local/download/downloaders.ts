@@ -221,28 +221,39 @@ export class Downloaders {
     const { worker, running } = downloader;
     worker.account = account;
     running.set(account, (running.get(account) ?? 0) + 1);
+    this.#keepSpare();
+    return downloader;
+  }
+
+  /** Starts a process for the next account if it needs one. */
+  #keepSpare(): void {
     if (this.#needsSpare()) {
       const start = startInTurn(() => (this.#needsSpare() ? this.#start('spare').worker : undefined));
       // The next download will retry.
       start.catch(() => {});
     }
-    return downloader;
   }
 
   /** Returns a new process, or one that others use if there are enough and one of them is not busy computing. */
   #share(usable: readonly Downloader[]): Downloader {
+    if (this.#mayStart(usable)) return this.#start('demand');
+    return usable.toSorted((a, b) => usageOf(a) - usageOf(b))[0]!;
+  }
+
+  /** Whether there may be one more process. There may be more than `max` while all of them compute. */
+  #mayStart(usable: readonly Downloader[]): boolean {
     const { max } = this.#dependencies;
-    const usage = ({ worker, cpuTime }: Downloader) => worker.cpuTime - cpuTime;
-    const [least] = usable.toSorted((a, b) => usage(a) - usage(b));
-    const isCalm = least !== undefined && usage(least) < BUSY_SHARE * (performance.now() - this.#checked);
-    return usable.length < max || (!isCalm && usable.length < EXTRA * max) ? this.#start('demand') : least!;
+    const busy = BUSY_SHARE * (performance.now() - this.#checked);
+    return (
+      usable.length < max || (usable.length < EXTRA * max && usable.every((each) => usageOf(each) > busy))
+    );
   }
 
   /** Whether the next account would have to wait for a process to start, and another process is allowed. */
   #needsSpare(): boolean {
     const usable = [...this.#downloaders].filter(({ worker }) => worker.usable);
     const isIdle = usable.some(({ running }) => running.size === 0);
-    return !this.#closed && !isIdle && usable.length < this.#dependencies.max;
+    return !this.#closed && !isIdle && this.#mayStart(usable);
   }
 
   #release(downloader: Downloader, account: string): void {
@@ -255,6 +266,7 @@ export class Downloaders {
 
   /** Kills processes that are no longer needed or take too much memory. */
   #check(): void {
+    if (this.#downloaders.size > 0) this.#keepSpare();
     const now = performance.now();
     this.#checked = now;
     let idle = 0;
@@ -267,6 +279,11 @@ export class Downloaders {
       if (isExtra || worker.memory > MAX_MEMORY) worker.kill();
     }
   }
+}
+
+/** Returns the milliseconds of processor time of a process since the last check. */
+function usageOf({ worker, cpuTime }: Downloader): number {
+  return worker.cpuTime - cpuTime;
 }
 
 function tlsEnvironment(): Record<string, string> {

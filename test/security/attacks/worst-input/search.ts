@@ -47,6 +47,12 @@ const UNITS = [
   '%41',
   ';',
   '-resize 1 ',
+  '\u0301',
+  '\u0301\u0323',
+  'application/json;',
+  'W/"a",',
+  '0-1,',
+  'a=b; ',
 ];
 
 /** Searches for the input that costs `stage` most. Tries random ones first, and then variations of the worst. */

@@ -1,5 +1,10 @@
+import { servedPath } from '../../../../functions/engines/chromium/proxy/served-files.ts';
+import { authenticate } from '../../../../functions/router/admission/authenticate.ts';
 import { MAX_FIELD_BYTES } from '../../../../functions/router/body/part.ts';
+import { traceOf } from '../../../../functions/router/call.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
+import { corsHeaders } from '../../../../functions/router/cors.ts';
+import { presentationOf } from '../../../../functions/router/present.ts';
 import { readRequest } from '../../../../functions/router/request.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
@@ -7,7 +12,9 @@ import { describe } from '../../../../functions/shared/log.ts';
 import type { Parameter } from '../../../../functions/shared/options/option.ts';
 import { quote } from '../../../../functions/shared/quote.ts';
 import { readDataUrl } from '../../../../functions/shared/source/data-url.ts';
+import { dispositionName, mediaTypeIn } from '../../../../functions/shared/source/name.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
+import { sessionIn } from '../../../../functions/site/accounts/cookies.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { readSignedUrl } from '../../../../infra/local/server/http/files.ts';
 import { unlimited } from '../../../functions/accounts.ts';
@@ -17,6 +24,10 @@ import { amount, type Row } from '../../row.ts';
 
 /** Maximum milliseconds that a stage may block the main thread, whatever the input is. */
 const MAX_COST = 10;
+
+/** Maximum characters of a header, as in the server, and bytes of a name in an archive. */
+const HEADER_LENGTH = 8192;
+const MAX_NAME_BYTES = 65_535;
 
 const ALL = Object.values(tools);
 const OPTIONS = ALL.flatMap((tool) => Object.values(tool.options).flatMap(({ names }) => names));
@@ -113,6 +124,29 @@ const STAGES: Readonly<Record<string, Stage>> = {
       readSignedUrl(
         new URL(`http://a.example/files/${textWith(genes)}?expires=1&signature=1&${query.join('&')}`),
       );
+    },
+  },
+  headers: {
+    names: ['accept', 'cookie', 'authorization', 'x-request-id', 'traceparent', 'origin', 'x-forwarded-for'],
+    size: HEADER_LENGTH,
+    run: (genes) => {
+      const header = (name: string) => (name === genes.name ? textWith(genes) : undefined);
+      const http = { method: 'GET', path: '/', query: [], header };
+      presentationOf(http, 'x');
+      traceOf(http);
+      corsHeaders(http, ['http://a.example']);
+      sessionIn(http, 'http://a.example');
+      authenticate(http, DEPENDENCIES.keys);
+    },
+  },
+  'names of sources and uploads': {
+    names: ['', 'attachment; filename=', "attachment; filename*=UTF-8''", 'inline; '],
+    size: MAX_NAME_BYTES,
+    run: (genes) => {
+      const text = genes.name + textWith(genes);
+      dispositionName(text);
+      servedPath(text);
+      mediaTypeIn(text);
     },
   },
   'URL of a source': {
