@@ -8,6 +8,7 @@ import type { Format } from '../shared/formats.ts';
 import { category, pageList, type ValuesOf } from '../shared/options/option.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
+import { expandConvertTo } from './convert-to.ts';
 
 const options = {
   ...officeOptions,
@@ -39,6 +40,8 @@ export const doc2any = defineTool({
   ignored: ['--headless', '--norestore', '--nologo', '--invisible', '--convert-to'],
   refused: ['--outdir', '--infilter', '--accept', '-env', '--script-cat'],
   sizing: { memory: 3008, layers: ['libreoffice', 'pdf', 'fonts', 'sandbox'] },
+  expand: (parameter, format) =>
+    parameter.name === '--convert-to' ? expandConvertTo(parameter, format) : [parameter],
   *validate(options, format) {
     yield* checkPageSelection(options, '--pages');
     yield* checkEncryption(options);

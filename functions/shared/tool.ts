@@ -1,7 +1,7 @@
 import type { EgressGuard } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
 import type { Format } from './formats.ts';
-import type { Options, ValuesOf } from './options/option.ts';
+import type { Options, Parameter, ValuesOf } from './options/option.ts';
 import type { SandboxMode } from './settings/sandbox.ts';
 import type { WarmWorkers } from './warm-workers.ts';
 import type { WorkerObserver } from './worker-observer.ts';
@@ -60,6 +60,11 @@ export interface Tool<P extends Options = Options> {
   readonly sizing: Sizing;
   /** Options for a source that becomes pages of another document, by key. */
   readonly asPages?: Readonly<Record<string, unknown>>;
+  /**
+   * Replaces an option of the original program that stands for others, before any is read.
+   * @throws ConversionError `BAD_PARAMETER`
+   */
+  expand?(parameter: Parameter, format: Format | undefined): readonly Parameter[];
   /**
    * Yields an error for each broken rule between options, or between an option and the output format. Runs before the
    * download, and its errors are reported together with all other mistakes. An option with an invalid value has its

@@ -17,8 +17,11 @@ interface ReadOptions {
 const MAX_SUGGESTIONS = 3;
 
 /** Reads a tool's options from the pairs that remain after the common parameters, and collects every mistake. */
-export function readOptions(tool: Tool, parameters: readonly Parameter[], format?: Format): ReadOptions {
+export function readOptions(tool: Tool, given: readonly Parameter[], format?: Format): ReadOptions {
   const issues = createIssues();
+  const parameters = given.flatMap(
+    (one) => issues.attempt(() => tool.expand?.(one, format), one.name) ?? [one],
+  );
   const { byName, names } = indexOf(tool);
   const pairs = new Map<string, Parameter[]>();
   const unknown = new Set<string>();
