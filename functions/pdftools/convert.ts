@@ -1,6 +1,9 @@
+import type { PdfOutput } from '../engines/pdf/options.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
-import { createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
+import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
+import { claimsPdfA, createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
+import { ConversionError } from '../shared/errors.ts';
 import type {
   Conversion,
   Converted,
@@ -23,22 +26,34 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   const toolbox = createToolbox(dependencies);
 
   async function convert(conversion: PdftoolsConversion): Promise<Converted> {
-    const { options } = conversion;
-    if (toolbox.isNeeded(options)) return convertPrepared(conversion, await toolbox.prepare(conversion));
+    const { options, format } = conversion;
+    const output = outputOf(options);
+    const isClaimed = output.encryption !== undefined && (await claimsPdfA(conversion.source));
+    if (isClaimed && !options.force) {
+      const message =
+        'The document is PDF/A, which does not allow encryption. Add -force to encrypt it. The result does not claim to be PDF/A then.';
+      throw new ConversionError('CONVERSION_FAILED', message, { parameter: '-encrypt' });
+    }
+    if (isClaimed || toolbox.isNeeded(options, format))
+      return convertPrepared(conversion, await toolbox.prepare(conversion), output);
     const rotate = options.rotations.reduce((sum, { degrees }) => sum + degrees, 0) % 360;
-    return pdf.convert({ ...conversion, options: { ...options, rotate } });
+    return pdf.convert({ ...conversion, ...output, options: { ...options, rotate } });
   }
 
   /** Converts a document whose pages are already selected and rotated. */
   async function convertPrepared(
     conversion: PdftoolsConversion,
     { path, pageCount, pages, warnings }: Prepared,
+    output: PdfOutput,
   ): Promise<Converted> {
     const { options, source } = conversion;
     const whole = { firstPage: 1, lastPage: 0, pages: undefined, odd: false, even: false };
-    const opened = { userPassword: undefined, ownerPassword: undefined, rotate: 0 };
+    // The pages of a PDF are gray already.
+    const gray = options.gray && conversion.format !== 'pdf';
+    const opened = { gray, userPassword: undefined, ownerPassword: undefined, rotate: 0 };
     const converted = await pdf.convert({
       ...conversion,
+      ...output,
       source: { ...source, path },
       options: { ...options, ...whole, ...opened },
     });
@@ -56,6 +71,17 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     close: async () => {
       await Promise.all([pdf.close(), toolbox.close()]);
     },
+  };
+}
+
+const IMAGE_QUALITY = { screen: 60, print: 85 } as const;
+
+function outputOf(options: PdftoolsConversion['options']): PdfOutput {
+  const { optimize, linearize, newOwnerPassword } = options;
+  return {
+    encryption: encryptionOf({ ...options, ownerPassword: newOwnerPassword }),
+    imageQuality: optimize && IMAGE_QUALITY[optimize],
+    isUnordered: !linearize,
   };
 }
 

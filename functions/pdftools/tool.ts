@@ -1,20 +1,44 @@
 import { PAGE_IMAGES, pdfOptions } from '../engines/pdf/options.ts';
+import { checkEncryption, encryptionOptionsWith } from '../engines/pdf/qpdf/encryption.ts';
 import { rotations, toolboxOptions } from '../engines/pdf/toolbox/options.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { category } from '../shared/options/option.ts';
+import { category, choice, flag } from '../shared/options/option.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
 
 /** Options of pdftoppm and pdf2img that have no effect here. */
 const IGNORED: readonly string[] = (
   '-aa -aaVector -freetype -thinlinemode -overprint -progress -forcenum -singlefile -q -sep -jpeg ' +
-  '-png -tiff -tiffcompression -jpegopt'
+  '-png -tiff -tiffcompression -jpegopt -decrypt'
 ).split(' ');
+
+const {
+  encrypt,
+  ownerPassword: newOwnerPassword,
+  print,
+  modify,
+  copy,
+} = encryptionOptionsWith((name) => [`-${name}`, `--${name}`]);
 
 const options = {
   ...pdfOptions,
   ...category('Appearance', { rotations }),
   ...toolboxOptions,
+  ...category(
+    'Writing a PDF',
+    {
+      optimize: choice('-optimize', ['screen', 'print'], {
+        description:
+          'Compress images that are not JPEGs as JPEG, if that makes them smaller: with quality 60 for `screen`, and 85 for `print`. By default, nothing is lost',
+      }),
+      linearize: flag('-linearize', {
+        default: true,
+        description: 'Order the file so that viewers can show the first page before the rest has arrived',
+      }),
+    },
+    { outputs: ['pdf'] },
+  ),
+  ...category('Encryption', { encrypt, newOwnerPassword, print, modify, copy }),
 } as const;
 
 /** Converts PDF pages. The option names are those of pdftoppm and VeryPDF's pdf2img. */
@@ -31,6 +55,7 @@ export const pdftools = defineTool({
   sizing: { memory: 3008, layers: ['pdf', 'pdfjs', 'image', 'fonts', 'sandbox'] },
   *validate(options, format) {
     yield* checkPageSelection(options);
+    yield* checkEncryption({ ...options, ownerPassword: options.newOwnerPassword });
     if (options.odd && options.even) {
       yield new ConversionError('BAD_PARAMETER', "Parameter '-o' cannot be combined with '-e'.", {
         parameter: '-o',

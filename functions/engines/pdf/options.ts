@@ -11,6 +11,7 @@ import {
 } from '../../shared/options/option.ts';
 import type { Conversion, SourceFile } from '../../shared/tool.ts';
 import { PASSWORD } from './qpdf/encryption.ts';
+import type { Encryption } from './qpdf/job.ts';
 
 /** Formats that pages are drawn in. */
 export const PAGE_IMAGES = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
@@ -118,7 +119,7 @@ export const pdfOptions = {
       outputs: [...PAGE_IMAGES, 'pdf'],
       description: 'Rotate clockwise by this many degrees',
     }),
-    gray: flag('-gray', { outputs: PAGE_IMAGES, description: 'Draw in grayscale' }),
+    gray: flag('-gray', { outputs: [...PAGE_IMAGES, 'pdf'], description: 'Draw in grayscale' }),
     mono: flag('-mono', { outputs: PAGE_IMAGES, description: 'Draw in black and white, 1 bit per pixel' }),
     transparent: flag('-transp', {
       outputs: PAGE_IMAGES,
@@ -153,4 +154,14 @@ export const pdfOptions = {
 } as const;
 
 export type PdfOptions = ValuesOf<typeof pdfOptions>;
-export type PdfConversion = Conversion<PdfOptions, SourceFile>;
+export type PdfConversion = Conversion<PdfOptions, SourceFile> & PdfOutput;
+
+/** How PDFs are written. */
+export interface PdfOutput {
+  /** Absent if the PDF is not encrypted. */
+  readonly encryption?: Encryption | undefined;
+  /** Quality (1 to 100) of the JPEGs that replace other images where that makes them smaller. */
+  readonly imageQuality?: number | undefined;
+  /** Whether viewers cannot show page 1 before the rest has arrived. */
+  readonly isUnordered?: boolean;
+}

@@ -26,7 +26,7 @@ export async function* writePdfs(
   pages: readonly number[],
   conversion: PdfConversion,
 ): AsyncGenerator<Output> {
-  const { directory, delivery, options } = conversion;
+  const { directory, delivery, options, encryption, imageQuality, isUnordered } = conversion;
   const { path: source, password } = document.source;
   const files = filesOf(pages, conversion);
   const isWhole = selectsAll(pages, document.pageCount);
@@ -39,8 +39,10 @@ export async function* writePdfs(
       password,
       stamp,
       rotate: options.rotate,
-      decrypt: true,
-      linearize: true,
+      // A new encryption replaces the old one.
+      ...(encryption ? { encrypt: encryption } : { decrypt: true }),
+      linearize: !isUnordered,
+      imageQuality,
       compress: true,
       // Selecting all pages would lose parts of the document such as outlines and forms.
       ...(!(isWhole && delivery === 'one') && { pages: some }),

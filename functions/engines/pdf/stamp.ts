@@ -52,3 +52,14 @@ function assemble(objects: readonly string[]): Buffer {
 function fixed(value: number): string {
   return value.toFixed(3);
 }
+
+/** Returns a PDF with empty pages of A4. */
+export function blankPdf(pageCount: number): Buffer {
+  const kids = Array.from({ length: pageCount }, (_, index) => `${index + 3} 0 R`);
+  const page = '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << >> >>';
+  return assemble([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Kids [${kids.join(' ')}] /Count ${pageCount} >>`,
+    ...kids.map(() => page),
+  ]);
+}

@@ -1,8 +1,13 @@
+import type { toolboxOptions } from '../../../functions/engines/pdf/toolbox/options.ts';
 import type { pdftools } from '../../../functions/pdftools/tool.ts';
 import type { Samples } from '../option-effects.ts';
 
+/** Options that `toolbox/` and `convert.toolbox.engine.test.ts` test. */
+type Toolbox = keyof typeof toolboxOptions;
+type Writing = 'optimize' | 'linearize' | 'encrypt' | 'newOwnerPassword' | 'print' | 'modify' | 'copy';
+
 /** A value for each option. The sources are those of `convert.option-effects.engine.test.ts`. */
-export const SAMPLES: Samples<typeof pdftools, 'watermark' | 'rotate' | 'append' | 'split'> = {
+export const SAMPLES: Samples<typeof pdftools, 'watermark' | 'rotate' | 'split' | Toolbox | Writing> = {
   firstPage: { value: '2' },
   lastPage: { value: '2' },
   pages: { value: '3,1' },

@@ -1,19 +1,26 @@
 import { mergeAttachments } from './attachments.ts';
-import { type Graph, isDictionary, type Value } from './graph.ts';
+import { drawOnPages } from './draw.ts';
+import { fillFields } from './fill.ts';
+import type { FieldValue } from './form-values.ts';
+import { type Graph, isDictionary, type Page, type Value } from './graph.ts';
 import { mergeLayers } from './layers.ts';
 import { mergeNavigation } from './navigation.ts';
 import type { GraphOperations } from './operations.ts';
+import { Typesetter } from './typesetter.ts';
 
 type EditRequest = Omit<GraphOperations['edit'], 'graph' | 'target' | 'sources'> & {
   readonly sources: readonly Graph[];
+  /** Values of form fields. */
+  readonly values: ReadonlyMap<string, FieldValue> | undefined;
 };
 
 const UNTAGGED =
   'The tags for accessibility were removed, because tags of several documents cannot be merged.';
 
 /** Changes a document and returns warnings about parts that are missing in it. */
-export function editGraph(graph: Graph, { sources, order, work }: EditRequest): string[] {
+export function editGraph(graph: Graph, { sources, order, work, values }: EditRequest): string[] {
   const warnings: string[] = [];
+  const sheets = removeSheets(graph, work.pageCount);
   if (sources.length > 0) {
     mergeNavigation(graph, sources, order);
     mergeLayers(graph, sources, order);
@@ -22,17 +29,34 @@ export function editGraph(graph: Graph, { sources, order, work }: EditRequest): 
     if (sources.some(({ root }) => root['/StructTreeRoot'] !== undefined)) warnings.push(UNTAGGED);
     removeTags(graph);
     mergeAttachments(graph);
-    numberLabels(graph);
     // Viewers that know XFA forms would show only that of the first document.
-    const form = graph.root['/AcroForm'];
-    if (form !== undefined && graph.dict(form)['/XFA'] !== undefined) setForm(graph, { '/XFA': null });
+    setForm(graph, { '/XFA': null });
   }
+  numberLabels(graph, work.pageCount);
   for (const [index, degrees] of work.rotations) {
     const page = graph.pages[index];
     const turned = (((graph.number(page?.dict['/Rotate']) + degrees) % 360) + 360) % 360;
     if (page) graph.merge(page.ref, { '/Rotate': turned });
   }
+  const typesetter = new Typesetter(graph, work.fonts);
+  if (values) {
+    fillFields(graph, values, typesetter);
+    setForm(graph, { '/NeedAppearances': null, '/XFA': null });
+  }
+  drawOnPages(graph, sheets, work, typesetter);
+  typesetter.finish();
+  if (work.isUnclaimed) graph.merge(graph.rootRef, { '/Metadata': null });
   return warnings;
+}
+
+/** Removes the pages with stamps, which are at the end, and returns them. */
+function removeSheets(graph: Graph, pageCount: number): readonly Page[] {
+  const { pages } = graph;
+  const sheets = pages.slice(pageCount);
+  const tree = graph.root['/Pages'];
+  if (sheets.length === 0 || typeof tree !== 'string') return [];
+  graph.merge(tree, { '/Kids': pages.slice(0, pageCount).map(({ ref }) => ref), '/Count': pageCount });
+  return sheets;
 }
 
 /** Removes the structure tree of the first document. Pages of the others would refer to its elements. */
@@ -43,21 +67,28 @@ function removeTags(graph: Graph): void {
   }
 }
 
-/** Numbers the pages of documents without labels. qpdf merges them without a style, which would show no number. */
-function numberLabels(graph: Graph): void {
+/**
+ * Numbers the pages of documents without labels. qpdf merges them without a style, which would show no number. Removes
+ * labels after the last page.
+ */
+function numberLabels(graph: Graph, pageCount: number): void {
   const labels = graph.list(graph.dict(graph.root['/PageLabels'])['/Nums']);
-  if (labels.length === 0) return;
-  const numbered = labels.map((label): Value => {
-    const dict = graph.get(label);
-    const isBare = isDictionary(dict) && dict['/S'] === undefined && dict['/P'] === undefined;
-    return isBare ? { ...dict, '/S': '/D' } : label;
-  });
+  const numbered: Value[] = [];
+  for (let at = 0; at + 1 < labels.length; at += 2) {
+    if (graph.number(labels[at]) >= pageCount) continue;
+    const label = graph.get(labels[at + 1]);
+    const isBare = isDictionary(label) && label['/S'] === undefined && label['/P'] === undefined;
+    numbered.push(labels[at]!, isBare ? { ...label, '/S': '/D' } : labels[at + 1]!);
+  }
+  if (labels.every((label, at) => label === numbered[at])) return;
   graph.merge(graph.rootRef, { '/PageLabels': { '/Nums': numbered } });
 }
 
-/** Changes entries of the form dictionary, which may be part of the catalog. */
-export function setForm(graph: Graph, entries: Parameters<Graph['merge']>[1]): void {
+/** Changes entries of the form dictionary, if there is one. It may be part of the catalog. */
+function setForm(graph: Graph, entries: Parameters<Graph['merge']>[1]): void {
   const form = graph.root['/AcroForm'];
+  if (form === undefined || Object.keys(entries).every((name) => graph.dict(form)[name] === undefined))
+    return;
   if (typeof form === 'string') {
     graph.merge(form, entries);
     return;

@@ -1,21 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { serveRequests } from '../../worker/serve.ts';
 import { editGraph } from './edit.ts';
+import { readFieldValues } from './form-values.ts';
 import { Graph, type GraphJson } from './graph.ts';
 import type { GraphOperations, SourceFacts } from './operations.ts';
 
 await serveRequests<GraphOperations>({
   inspect: async ({ graph: path }): Promise<SourceFacts> => {
     const graph = readGraph(path);
-    return {
-      pageCount: graph.pages.length,
-      isEncrypted: graph.trailer['/Encrypt'] !== undefined,
-      isTagged: graph.root['/StructTreeRoot'] !== undefined,
-    };
+    return { pageCount: graph.pages.length, isEncrypted: graph.trailer['/Encrypt'] !== undefined };
   },
   edit: async ({ graph: path, target, sources, ...rest }) => {
     const graph = readGraph(path);
-    const warnings = editGraph(graph, { ...rest, sources: sources.map(readGraph) });
+    const { fill } = rest.work;
+    const values = fill === undefined ? undefined : readFieldValues(readFileSync(fill));
+    const warnings = editGraph(graph, { ...rest, values, sources: sources.map(readGraph) });
     if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
     return { isChanged: graph.isChanged, warnings };
   },

@@ -7,36 +7,41 @@ export const PASSWORD = { max: 127, unit: 'bytes' } as const;
 
 const SCOPE = { outputs: ['pdf'], protects: true } as const;
 
+/** Returns the options that encrypt a PDF, with the names that a tool gives them. */
+export function encryptionOptionsWith(namesOf: (name: string) => readonly string[]) {
+  return {
+    encrypt: text(namesOf('encrypt'), {
+      ...PASSWORD,
+      ...SCOPE,
+      description: 'Require this password to open the PDF. Encrypts with AES-256',
+    }),
+    ownerPassword: text(namesOf('owner-password'), {
+      ...PASSWORD,
+      ...SCOPE,
+      description: 'Require this password to remove the restrictions of the PDF. By default, a random one',
+    }),
+    print: choice(namesOf('allow-print'), ['full', 'low', 'none'], {
+      default: 'full' as const,
+      ...SCOPE,
+      description: 'Allow printing in full quality, only in low resolution, or not at all',
+    }),
+    modify: choice(namesOf('allow-modify'), ['all', 'annotate', 'form', 'assembly', 'none'], {
+      default: 'all' as const,
+      ...SCOPE,
+      description:
+        'Allow changes. `assembly` allows inserting, deleting and rotating pages, `form` also filling in forms, `annotate` also comments, and `all` everything',
+    }),
+    copy: flag([...namesOf('allow-copy'), ...namesOf('copy')], {
+      default: true,
+      off: namesOf('no-copy'),
+      ...SCOPE,
+      description: 'Allow copying text and images',
+    }),
+  } as const;
+}
+
 /** The options that encrypt a PDF, for every tool that writes PDFs. */
-export const encryptionOptions = {
-  encrypt: text('--encrypt', {
-    ...PASSWORD,
-    ...SCOPE,
-    description: 'Require this password to open the PDF. Encrypts with AES-256',
-  }),
-  ownerPassword: text('--owner-password', {
-    ...PASSWORD,
-    ...SCOPE,
-    description: 'Require this password to remove the restrictions of the PDF. By default, a random one',
-  }),
-  print: choice('--allow-print', ['full', 'low', 'none'], {
-    default: 'full' as const,
-    ...SCOPE,
-    description: 'Allow printing in full quality, only in low resolution, or not at all',
-  }),
-  modify: choice('--allow-modify', ['all', 'annotate', 'form', 'assembly', 'none'], {
-    default: 'all' as const,
-    ...SCOPE,
-    description:
-      'Allow changes. `assembly` allows inserting, deleting and rotating pages, `form` also filling in forms, `annotate` also comments, and `all` everything',
-  }),
-  copy: flag(['--allow-copy', '--copy'], {
-    default: true,
-    off: '--no-copy',
-    ...SCOPE,
-    description: 'Allow copying text and images',
-  }),
-} as const;
+export const encryptionOptions = encryptionOptionsWith((name) => [`--${name}`]);
 
 type EncryptionOptions = ValuesOf<typeof encryptionOptions>;
 

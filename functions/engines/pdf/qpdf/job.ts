@@ -62,8 +62,22 @@ export interface Edit {
   readonly attachments?: readonly AttachmentSource[] | undefined;
   /** JSON with changed objects, as `qpdf --update-from-json` reads it. */
   readonly update?: string | undefined;
+  /** Makes form fields and annotations part of the pages. */
+  readonly flatten?: boolean | undefined;
+  /** Files to attach. */
+  readonly attach?: readonly Attached[] | undefined;
+  /** Writes JSON about the encryption of the source instead of a PDF. */
+  readonly encryptionJson?: boolean | undefined;
   /** Writes JSON with the objects of the source, without the data of streams, instead of a PDF. */
   readonly json?: boolean | undefined;
+}
+
+/** A file to attach to a PDF. */
+export interface Attached {
+  readonly file: string;
+  readonly name: string;
+  /** Media type. */
+  readonly type: string | undefined;
 }
 
 interface AttachmentSource {
@@ -82,7 +96,7 @@ export interface Part {
 /** Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string turns an option on. */
 export function jobOf(edit: Omit<Edit, 'information'>): object {
   const { source, target, password, pages, rotate = 0, encrypt, decrypt, linearize, compress } = edit;
-  const { before, overlay, stamp, imageQuality, merge, attachments = [] } = edit;
+  const { before, overlay, stamp, imageQuality, merge, attachments = [], attach = [] } = edit;
   const degrees = ((rotate % 360) + 360) % 360;
   return {
     inputFile: source,
@@ -97,6 +111,9 @@ export function jobOf(edit: Omit<Edit, 'information'>): object {
     ...(merge && { pages: merge.map((part) => partOf(part, source)) }),
     ...(attachments.length > 0 && { copyAttachmentsFrom: attachments.map(attachmentsFrom) }),
     ...(edit.update && { updateFromJson: edit.update }),
+    ...(edit.flatten && { flattenAnnotations: 'all', generateAppearances: '' }),
+    ...(attach.length > 0 && { addAttachment: attach.map(attachmentOf) }),
+    ...(edit.encryptionJson && { json: '2', jsonKey: ['encrypt'] }),
     ...(edit.json && { jsonOutput: '2', jsonStreamData: 'none' }),
     ...(overlay && { overlay: [{ file: overlay }] }),
     ...(stamp && { overlay: [{ file: stamp, from: '1', repeat: '1' }] }),
@@ -120,6 +137,10 @@ function partOf({ file, password, pages }: Part, source: string): object {
 
 function attachmentsFrom({ file, password, prefix }: AttachmentSource): object {
   return { file, prefix, ...(password && { password }) };
+}
+
+function attachmentOf({ file, name, type }: Attached): object {
+  return { file, key: name, filename: name, replace: '', ...(type && { mimetype: type }) };
 }
 
 function encryption({ userPassword, ownerPassword = '', permissions = {} }: Encryption): object {

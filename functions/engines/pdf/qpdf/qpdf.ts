@@ -43,8 +43,9 @@ export function createQpdf(
     };
     const merge = edit.merge?.map((part) => ({ ...part, file: relativePath(part.file) }));
     const attachments = edit.attachments?.map((each) => ({ ...each, file: relativePath(each.file) }));
-    const job = jobOf({ ...edit, source, target, merge, attachments, ...others });
-    const merged = [...(merge ?? []), ...(attachments ?? [])].map(({ file }) => file);
+    const attach = edit.attach?.map((each) => ({ ...each, file: relativePath(each.file) }));
+    const job = jobOf({ ...edit, source, target, merge, attachments, attach, ...others });
+    const merged = [...(merge ?? []), ...(attachments ?? []), ...(attach ?? [])].map(({ file }) => file);
     return client.run<{ pageCount: number }>(
       {
         operation: 'edit',

@@ -1,12 +1,19 @@
 import {
   category,
+  flag,
+  integer,
+  number,
   option,
   type PageRange,
+  pageList,
   readPageList,
   repeatable,
   sourceUrl,
+  text,
   type ValuesOf,
 } from '../../../shared/options/option.ts';
+import { FONT_NAMES } from '../graph/fonts.ts';
+import type { Place } from '../graph/operations.ts';
 import { PAGE_IMAGES } from '../options.ts';
 
 /** A turn of some pages, or of all. */
@@ -39,7 +46,118 @@ export const rotations = repeatable(
   ),
 );
 
-/** Options that change a PDF before it is drawn or written. */
+const GRAVITIES = [
+  ...(['NorthWest', 'North', 'NorthEast', 'West', 'Center', 'East'] as const),
+  ...(['SouthWest', 'South', 'SouthEast'] as const),
+];
+const MAX_OFFSET = 5000;
+
+/** Reads `SouthEast`, or `SouthEast+10+5` with the distance from the edges in millimeters. */
+function position(value: string): Place | undefined {
+  const match = /^([a-z]+)(?:([+-]\d{1,4}(?:\.\d{1,3})?)([+-]\d{1,4}(?:\.\d{1,3})?))?$/i.exec(
+    value.trim().replaceAll(' ', '+'),
+  );
+  const gravity = GRAVITIES.find((known) => known.toLowerCase() === match?.[1]?.toLowerCase());
+  const [x, y] = [Number(match?.[2] ?? 0), Number(match?.[3] ?? 0)];
+  return gravity && Math.max(Math.abs(x), Math.abs(y)) <= MAX_OFFSET ? { gravity, x, y } : undefined;
+}
+
+const POSITION_RULE =
+  'a position such as Center, SouthEast or SouthEast+10+5 (millimeters from the right and the bottom)';
+
+/** Names of colors, as in HTML. */
+const COLORS: Readonly<Record<string, string>> = {
+  black: '000000',
+  white: 'ffffff',
+  gray: '808080',
+  silver: 'c0c0c0',
+  red: 'ff0000',
+  maroon: '800000',
+  green: '008000',
+  blue: '0000ff',
+  navy: '000080',
+  orange: 'ffa500',
+  yellow: 'ffff00',
+  purple: '800080',
+};
+
+/** Reads a color as red, green and blue from 0 to 1. */
+function color(value: string): readonly [number, number, number] | undefined {
+  const name = value.toLowerCase();
+  const hex = Object.hasOwn(COLORS, name)
+    ? COLORS[name]!
+    : name.replace(/^#/, '').replace(/^(.)(.)(.)$/, '$1$1$2$2$3$3');
+  if (!/^[0-9a-f]{6}$/.test(hex)) return undefined;
+  const channel = (at: number) => Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+  return [channel(0), channel(2), channel(4)];
+}
+
+const fontOf = (name: string, key: string, value: (typeof FONT_NAMES)[number]) =>
+  option(
+    name,
+    `one of ${FONT_NAMES.join(', ')}`,
+    (given) => FONT_NAMES.find((known) => known.toLowerCase() === given.toLowerCase()),
+    {
+      default: value,
+      with: [key],
+      description: 'Use this font. Characters that it lacks come from other fonts',
+    },
+  );
+
+const colorOf = (name: string, key: string, value: readonly [number, number, number]) =>
+  option(name, 'a color such as red or #cc0000', color, {
+    default: value,
+    with: [key],
+    description: 'Use this color',
+  });
+
+const positionOf = (name: string, key: string, value: Place, what: string) =>
+  option(name, POSITION_RULE, position, { default: value, with: [key], description: `Place ${what} here` });
+
+const pagesOf = (name: string, key: string, what: string) =>
+  pageList(name, { with: [key], description: `Put ${what} on these pages only, counted in the result` });
+
+const opacityOf = (name: string, key: string, value: number) =>
+  number(name, {
+    min: 0,
+    max: 1,
+    default: value,
+    with: [key],
+    description: 'Use this opacity. 0 is invisible',
+  });
+
+/** Reads `fit`, or a factor. */
+function scale(value: string): number | 'fit' | undefined {
+  if (value.toLowerCase() === 'fit') return 'fit';
+  const factor = /^\d{1,3}(\.\d{1,4})?$/.test(value) ? Number(value) : 0;
+  return factor > 0 && factor <= 100 ? factor : undefined;
+}
+
+const scaleOf = (name: string, key: string) =>
+  option(name, 'fit, or a factor up to 100', scale, {
+    with: [key],
+    description:
+      'Scale to fit the page, or by this factor. By default, what is larger than the page is scaled down to fit',
+  });
+
+const CENTER: Place = { gravity: 'Center', x: 0, y: 0 };
+const BLACK = [0, 0, 0] as const;
+const GRAY = [0.5, 0.5, 0.5] as const;
+
+const MAX_TEXT = 500;
+
+const INFORMATION = ['Title', 'Author', 'Subject', 'Keywords', 'Creator', 'Producer'] as const;
+
+/** Reads `Title:value`. */
+function information(value: string) {
+  const match = /^([a-z]{1,50})[,:](.{0,500})$/i.exec(value);
+  const name = INFORMATION.find((known) => known.toLowerCase() === match?.[1]?.toLowerCase());
+  return match && name ? { name, value: match[2]! } : undefined;
+}
+
+const PDF = { outputs: ['pdf'] } as const;
+
+/** Options that change a PDF before it is drawn or written, in the order in which they apply. */
 export const toolboxOptions = {
   ...category('Merge', {
     append: repeatable(
@@ -49,6 +167,92 @@ export const toolboxOptions = {
       }),
     ),
   }),
+  ...category('Forms', {
+    fill: sourceUrl('-fill', {
+      description:
+        'Fill in form fields with these values: JSON such as `{"name": "Ada", "agree": true}`, or XFDF',
+    }),
+    flatten: flag('-flatten', {
+      description: 'Make form fields and annotations part of the pages, so that they cannot be changed',
+    }),
+  }),
+  ...category('Stamps', {
+    underlay: sourceUrl('-underlay', {
+      description:
+        'Draw this PDF or image under the pages: its first page under the first one, and its last page under all others',
+    }),
+    underlayPages: pagesOf('-underlay-pages', 'underlay', 'the underlay'),
+    underlayPosition: positionOf('-underlay-position', 'underlay', CENTER, 'the underlay'),
+    underlayScale: scaleOf('-underlay-scale', 'underlay'),
+    underlayOpacity: opacityOf('-underlay-opacity', 'underlay', 1),
+    stamp: sourceUrl('-stamp', { description: 'Draw this PDF or image over the pages, like `-underlay`' }),
+    stampPages: pagesOf('-stamp-pages', 'stamp', 'the stamp'),
+    stampPosition: positionOf('-stamp-position', 'stamp', CENTER, 'the stamp'),
+    stampScale: scaleOf('-stamp-scale', 'stamp'),
+    stampOpacity: opacityOf('-stamp-opacity', 'stamp', 1),
+    mark: text('-watermark', { max: MAX_TEXT, description: 'Write this text across the pages' }),
+    markPages: pagesOf('-watermark-pages', 'mark', 'the watermark'),
+    markPosition: positionOf('-watermark-position', 'mark', CENTER, 'the watermark'),
+    markFont: fontOf('-watermark-font', 'mark', 'Helvetica-Bold'),
+    markSize: number('-watermark-size', {
+      min: 1,
+      max: 1000,
+      with: ['mark'],
+      description: 'Use this font size in points. By default, the text spans the page',
+    }),
+    markColor: colorOf('-watermark-color', 'mark', GRAY),
+    markAngle: number('-watermark-angle', {
+      min: -360,
+      max: 360,
+      default: 45,
+      with: ['mark'],
+      description: 'Turn the text counterclockwise by this many degrees',
+    }),
+    markOpacity: opacityOf('-watermark-opacity', 'mark', 0.3),
+    number: text('-number', {
+      max: MAX_TEXT,
+      description:
+        'Write this text on the pages, such as `Page %p of %n`: `%p` is the number of the page, `%n` that of the last page',
+    }),
+    numberStart: integer('-number-start', {
+      min: -100_000,
+      max: 1_000_000,
+      default: 1,
+      with: ['number'],
+      description: 'Give the first page this number',
+    }),
+    numberPages: pagesOf('-number-pages', 'number', 'numbers'),
+    numberPosition: positionOf('-number-position', 'number', { gravity: 'South', x: 0, y: 8 }, 'the number'),
+    numberFont: fontOf('-number-font', 'number', 'Helvetica'),
+    numberSize: number('-number-size', {
+      min: 1,
+      max: 200,
+      default: 10,
+      with: ['number'],
+      description: 'Use this font size in points',
+    }),
+    numberColor: colorOf('-number-color', 'number', BLACK),
+  }),
+  ...category(
+    'File',
+    {
+      attach: repeatable(
+        sourceUrl('-attach', {
+          description: 'Attach this file to the PDF. Can be given more than once',
+        }),
+      ),
+      metadata: repeatable(
+        option('-metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
+          description: 'Set an entry of the document information. Can be given more than once',
+        }),
+      ),
+      force: flag('-force', {
+        description:
+          'Change the PDF even if its permissions do not allow it, or if that makes its signatures invalid',
+      }),
+    },
+    PDF,
+  ),
 } as const;
 
 export type ToolboxOptions = ValuesOf<typeof toolboxOptions> & { readonly rotations: readonly Rotation[] };

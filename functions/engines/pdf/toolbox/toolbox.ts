@@ -1,18 +1,21 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../../shared/errors.ts';
+import type { PageRange } from '../../../shared/options/option.ts';
 import { choosePages, integers, pagesText, selectsAll } from '../../../shared/options/page-selection.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
-import { sandboxedClient } from '../../client.ts';
 import { ATTACHED } from '../graph/attachments.ts';
-import type { Edited, GraphOperations, GraphWork, SourceFacts } from '../graph/operations.ts';
+import { createGraphs } from '../graph/client.ts';
+import type { Edited, GraphOperations, GraphWork, SourceFacts, Stamp, Text } from '../graph/operations.ts';
 import type { PdfOptions } from '../options.ts';
-import type { Part } from '../qpdf/job.ts';
+import type { Attached, Information, Part } from '../qpdf/job.ts';
 import { createQpdf } from '../qpdf/qpdf.ts';
+import { hasSignature } from '../rewrite.ts';
 import { selectPages } from '../selection.ts';
+import { blankPdf } from '../stamp.ts';
 import type { ToolboxOptions } from './options.ts';
-import { checkPdfs, downloadSources, type NamedSource } from './sources.ts';
+import { type Capabilities, changingOption, checkPermissions } from './permissions.ts';
+import { checkPdfs, downloadSources, type NamedSource, type NamedUrl } from './sources.ts';
 
 type ToolboxConversion = Conversion<PdfOptions & ToolboxOptions, SourceFile>;
 
@@ -26,34 +29,43 @@ export interface Prepared {
   readonly warnings: readonly string[];
 }
 
-const SCRIPT = fileURLToPath(new URL('../graph/worker.ts', import.meta.url));
-
 /** Maximum bytes of the JSON with all objects of a document. Reading it takes several times as much memory. */
 const MAX_GRAPH = 100_000_000;
+/** Maximum bytes of the file with values of form fields. */
+const MAX_FILL = 5_000_000;
+
+const UNCLAIMED = 'The result does not claim to be PDF/A, because it was changed.';
 
 /** Changes PDFs before they are drawn or written: qpdf merges and writes, and a Node process changes objects. */
 export function createToolbox(dependencies: EngineDependencies) {
   const qpdf = createQpdf(dependencies);
-  const limits = { heap: 1024, requests: 200, cost: 60, memory: 500, maxMemory: 1500 };
-  const graphs = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
+  const graphs = createGraphs(dependencies);
+  const fonts = join(dependencies.layers, 'fonts/faces');
 
   /** Whether the options ask for a change. */
-  function isNeeded({ append, rotations }: ToolboxOptions): boolean {
-    return append.length > 0 || rotations.some(({ pages }) => pages);
+  function isNeeded(options: ToolboxOptions & Pick<PdfOptions, 'gray'>, format: string): boolean {
+    const { rotations, gray } = options;
+    const isTurned = rotations.some(({ pages }) => pages);
+    if (isTurned || (gray && format === 'pdf')) return true;
+    return changingOption({ ...options, rotations: [] }) !== undefined;
   }
 
   async function prepare(conversion: ToolboxConversion): Promise<Prepared> {
     const { source, options, directory, limits } = conversion;
-    const appended = await downloadSources(
-      options.append.map((url) => ({ parameter: '-append', url })),
-      conversion,
-      dependencies.download,
-    );
-    const sources: NamedSource[] = [{ ...source, parameter: 'infile', url: undefined }, ...appended];
-    await checkPdfs(sources);
+    const changing = changingOption(options);
+    const urls = urlsOf(options);
+    const files = await downloadSources(urls, conversion, dependencies.download);
+    const named = (parameter: string) => files.filter((file) => file.parameter === parameter);
+    const documents: NamedSource[] = [
+      { ...source, parameter: 'infile', url: undefined },
+      ...named('-append'),
+    ];
+    const stamps = [...named('-underlay'), ...named('-stamp')];
+    await checkPdfs([...documents, ...stamps]);
 
     const inspected: Inspected[] = [];
-    for (const each of sources) inspected.push(await inspect(each, inspected.length, conversion));
+    for (const each of documents) inspected.push(await inspect(each, inspected.length, conversion));
+    if (!options.force) await checkAllowed(inspected, changing, conversion);
     const counts = inspected.map(({ facts }) => facts.pageCount);
     const pageCount = counts.reduce((sum, count) => sum + count, 0);
     if (pageCount > limits.pages) {
@@ -66,13 +78,18 @@ export function createToolbox(dependencies: EngineDependencies) {
     );
     const order = pages.map((page) => all[page - 1]!);
 
+    const sheets: Sheet[] = [];
+    for (const each of stamps) sheets.push(await sheetOf(each, sheets.length, pages.length, conversion));
     const merged = join(directory, 'merged.pdf');
     await qpdf.edit(
       {
         source: source.path,
         target: merged,
         password: inspected[0]!.password,
-        merge: partsOf(order, inspected),
+        merge: [
+          ...partsOf(order, inspected),
+          ...sheets.map(({ path, count }) => ({ file: path, pages: integers(1, count) })),
+        ],
         attachments: inspected
           .slice(1)
           .map(({ path, password }, index) => ({ file: path, password, prefix: `${ATTACHED}${index + 2}-` })),
@@ -81,19 +98,56 @@ export function createToolbox(dependencies: EngineDependencies) {
       conversion,
     );
     const isWhole = inspected.length === 1 && selectsAll(pages, pageCount);
-    const { update, warnings } = await editGraph(
-      merged,
-      {
-        sources: isWhole ? [] : inspected.map(({ graph }) => relative(directory, graph)),
-        order,
-        work: { rotations: rotationsOf(options, pages.length) },
-      },
-      conversion,
-    );
-    if (!update) return { path: merged, pageCount, pages, warnings };
+    const claims =
+      changing !== undefined || options.gray || options.force
+        ? await Promise.all(documents.map(claimsPdfA))
+        : [];
+    const isUnclaimed = claims.includes(true);
+    const [fill] = named('-fill');
+    if (fill && fill.bytes > MAX_FILL) {
+      throw new ConversionError('SOURCE_TOO_LARGE', "The file for '-fill' exceeds the limit of 5 MB.");
+    }
+    const work: GraphWork = {
+      pageCount: pages.length,
+      rotations: rotationsOf(options, pages.length),
+      fill: fill && relative(directory, fill.path),
+      stamps: stampsOf(options, sheets, pages.length),
+      texts: textsOf(options, pages.length),
+      isGray: options.gray && conversion.format === 'pdf',
+      isUnclaimed,
+      fonts,
+    };
+    const graphFiles = isWhole ? [] : inspected.map(({ graph }) => relative(directory, graph));
+    const { update, warnings } = await editGraph(merged, { sources: graphFiles, order, work }, conversion);
     const path = join(directory, 'prepared.pdf');
-    await qpdf.edit({ source: merged, target: path, update }, conversion);
-    return { path, pageCount, pages, warnings };
+    const { flatten } = options;
+    const attach = attachedOf(named('-attach'));
+    const information = informationOf(options);
+    await qpdf.edit({ source: merged, target: path, update, flatten, attach, information }, conversion);
+    return { path, pageCount, pages, warnings: [...warnings, ...(isUnclaimed ? [UNCLAIMED] : [])] };
+  }
+
+  /** @throws ConversionError `CONVERSION_FAILED` for a change that permissions or signatures forbid. */
+  async function checkAllowed(
+    sources: readonly Inspected[],
+    changing: string | undefined,
+    conversion: ToolboxConversion,
+  ): Promise<void> {
+    const { options, directory } = conversion;
+    for (const [index, { path, password, facts, parameter }] of sources.entries()) {
+      if (changing !== undefined && (await hasSignature(path))) {
+        const message = `The document is signed, and '${changing}' would make its signatures invalid. Add -force to change it.`;
+        throw new ConversionError('CONVERSION_FAILED', message, { parameter: changing });
+      }
+      if (!facts.isEncrypted) continue;
+      const target = join(directory, `encryption-${index}.json`);
+      await qpdf.edit({ source: path, target, password, encryptionJson: true }, conversion);
+      // A few hundred bytes of numbers and switches, which qpdf writes.
+      const { encrypt } = JSON.parse(await readFile(target, 'utf8')) as {
+        encrypt: { capabilities: Capabilities; ownerpasswordmatched: boolean };
+      };
+      if (!encrypt.ownerpasswordmatched) checkPermissions(encrypt.capabilities, parameter, options);
+    }
   }
 
   /** Reads the objects of a source. Tries each password in turn. */
@@ -103,19 +157,17 @@ export function createToolbox(dependencies: EngineDependencies) {
     conversion: ToolboxConversion,
   ): Promise<Inspected> {
     const { userPassword, ownerPassword } = conversion.options;
-    const passwords = [undefined, userPassword, ownerPassword];
-    const graph = join(conversion.directory, `graph-${index}.json`);
+    const { path, parameter } = source;
+    const graph = join(conversion.directory, `graph-${parameter}-${index}.json`);
     let failure: unknown;
-    for (const password of new Set(passwords)) {
+    // The owner password first, because it allows everything.
+    for (const password of new Set([ownerPassword, undefined, userPassword])) {
       try {
-        await readGraph({ path: source.path, graph, password }, conversion);
-        const facts = await run<SourceFacts>(
-          'inspect',
-          { graph: relative(conversion.directory, graph) },
-          { inputs: [graph] },
-          conversion,
-        );
-        return { path: source.path, graph, password, facts };
+        await readGraph({ path, graph, password }, conversion);
+        const args = { graph: relative(conversion.directory, graph) };
+        const facts = await graphs.run<SourceFacts>('inspect', args, { inputs: [graph] }, conversion);
+        if (facts.pageCount > 0) return { path, graph, password, facts, parameter };
+        throw new ConversionError('CORRUPT_SOURCE', 'The document has no pages.');
       } catch (thrown) {
         failure = thrown;
         const isLocked =
@@ -124,9 +176,34 @@ export function createToolbox(dependencies: EngineDependencies) {
       }
     }
     if (source.url === undefined || !(failure instanceof ConversionError)) throw failure;
-    const { parameter } = source;
     const message = `The file for '${parameter}' could not be read. ${failure.message}`;
     throw new ConversionError(failure.code, message, { parameter, cause: failure });
+  }
+
+  /**
+   * Makes a PDF whose pages contain those of a stamp as forms. Annotations of the stamp become part of them. Pages of the
+   * stamp beyond those of the document are left out.
+   */
+  async function sheetOf(
+    source: NamedSource,
+    index: number,
+    pageCount: number,
+    conversion: ToolboxConversion,
+  ): Promise<Sheet> {
+    const { directory } = conversion;
+    const { path, password, facts } = await inspect(source, index, conversion);
+    const count = Math.min(facts.pageCount, pageCount);
+    const flat = join(directory, `stamp-${index}.pdf`);
+    const pages = integers(1, count);
+    await qpdf.edit(
+      { source: path, target: flat, password, pages, decrypt: true, flatten: true },
+      conversion,
+    );
+    const blank = join(directory, `blank-${index}.pdf`);
+    await writeFile(blank, blankPdf(count));
+    const sheet = join(directory, `sheet-${index}.pdf`);
+    await qpdf.edit({ source: blank, target: sheet, overlay: flat }, conversion);
+    return { path: sheet, count, parameter: source.parameter };
   }
 
   async function readGraph(
@@ -150,25 +227,15 @@ export function createToolbox(dependencies: EngineDependencies) {
     const update = join(directory, 'update.json');
     await readGraph({ path, graph, password: undefined }, conversion);
     const args = { ...edit, graph: relative(directory, graph), target: relative(directory, update) };
-    const inputs = [graph, ...edit.sources.map((name) => join(directory, name))];
-    const { isChanged, warnings } = await run<Edited>(
-      'edit',
-      args,
-      { inputs, outputs: [update] },
-      conversion,
-    );
-    return { update: isChanged ? update : undefined, warnings };
-  }
-
-  function run<Reply>(
-    operation: keyof GraphOperations,
-    args: GraphOperations[typeof operation],
-    files: { readonly inputs: readonly string[]; readonly outputs?: readonly string[] },
-    { directory, account, signal, onQueued }: ToolboxConversion,
-  ): Promise<Reply> {
-    const names = (paths: readonly string[] = []) => paths.map((path) => relative(directory, path));
-    const work = { operation, arguments: args, inputs: names(files.inputs), outputs: names(files.outputs) };
-    return graphs.run<Reply>(work, { account, signal, directory, ...(onQueued && { onQueued }) });
+    const { fill } = edit.work;
+    const others = [...edit.sources, ...(fill === undefined ? [] : [fill])];
+    const inputs = [graph, ...others.map((name) => join(directory, name))];
+    const files = { inputs, outputs: [update] };
+    const edited = await graphs.run<Edited>('edit', args, files, conversion).catch((thrown: unknown) => {
+      const isAboutFill = thrown instanceof ConversionError && thrown.code === 'BAD_PARAMETER';
+      throw isAboutFill ? thrown.about('-fill') : thrown;
+    });
+    return { update: edited.isChanged ? update : undefined, warnings: edited.warnings };
   }
 
   return {
@@ -188,6 +255,30 @@ interface Inspected {
   readonly graph: string;
   readonly password: string | undefined;
   readonly facts: SourceFacts;
+  readonly parameter: string;
+}
+
+/** A PDF whose pages contain those of a stamp. */
+interface Sheet {
+  readonly path: string;
+  readonly count: number;
+  readonly parameter: string;
+}
+
+/** Whether a PDF claims to be PDF/A, which requires metadata that are readable in the file. */
+export async function claimsPdfA({ path }: { readonly path: string }): Promise<boolean> {
+  return (await readFile(path)).includes('pdfaid:part');
+}
+
+function urlsOf({ append, underlay, stamp, fill, attach }: ToolboxOptions): NamedUrl[] {
+  const one = (parameter: string, url: string | undefined) => (url === undefined ? [] : [{ parameter, url }]);
+  return [
+    ...append.map((url) => ({ parameter: '-append', url })),
+    ...one('-underlay', underlay),
+    ...one('-stamp', stamp),
+    ...one('-fill', fill),
+    ...attach.map((url) => ({ parameter: '-attach', url })),
+  ];
 }
 
 /** Returns runs of pages from the same source. */
@@ -202,10 +293,89 @@ function partsOf(order: GraphOperations['edit']['order'], sources: readonly Insp
   return parts;
 }
 
+/** Returns the indexes of chosen pages of the result. */
+function indexesOf(pages: readonly PageRange[] | undefined, pageCount: number, name: string): number[] {
+  const chosen = choosePages({ firstPage: undefined, lastPage: undefined, pages }, pageCount, name);
+  return (chosen ?? integers(1, pageCount)).map((page) => page - 1);
+}
+
 function rotationsOf({ rotations }: ToolboxOptions, pageCount: number): GraphWork['rotations'] {
-  return rotations.flatMap(({ degrees, pages }) => {
-    const chosen = { firstPage: undefined, lastPage: undefined, pages };
-    const numbers = choosePages(chosen, pageCount, '-rotate') ?? integers(1, pageCount);
-    return numbers.map((page) => [page - 1, degrees] as const);
+  return rotations.flatMap(({ degrees, pages }) =>
+    indexesOf(pages, pageCount, '-rotate').map((index) => [index, degrees] as const),
+  );
+}
+
+function stampsOf(options: ToolboxOptions, sheets: readonly Sheet[], pageCount: number): Stamp[] {
+  let first = 0;
+  return sheets.map(({ count, parameter }) => {
+    const isUnder = parameter === '-underlay';
+    const key = isUnder ? 'underlay' : 'stamp';
+    const stamp = {
+      first,
+      count,
+      isUnder,
+      pages: indexesOf(options[`${key}Pages`], pageCount, `-${key}-pages`),
+      place: options[`${key}Position`],
+      scale: options[`${key}Scale`],
+      opacity: options[`${key}Opacity`],
+    };
+    first += count;
+    return stamp;
   });
+}
+
+function textsOf(options: ToolboxOptions, pageCount: number): Text[] {
+  const { mark, number } = options;
+  return [
+    ...(mark === undefined
+      ? []
+      : [
+          {
+            text: mark,
+            start: undefined,
+            pages: indexesOf(options.markPages, pageCount, '-watermark-pages'),
+            place: options.markPosition,
+            font: options.markFont,
+            size: options.markSize,
+            color: options.markColor,
+            angle: options.markAngle,
+            opacity: options.markOpacity,
+          },
+        ]),
+    ...(number === undefined
+      ? []
+      : [
+          {
+            text: number,
+            start: options.numberStart,
+            pages: indexesOf(options.numberPages, pageCount, '-number-pages'),
+            place: options.numberPosition,
+            font: options.numberFont,
+            size: options.numberSize,
+            color: options.numberColor,
+            angle: 0,
+            opacity: 1,
+          },
+        ]),
+  ];
+}
+
+/** Returns the files to attach. A name that is taken gets a number. */
+function attachedOf(files: readonly NamedSource[]): Attached[] {
+  const taken = new Set<string>();
+  return files.map(({ path, name, contentType }, index) => {
+    const cleaned = name
+      .replace(/[^\p{L}\p{N} ._-]/gu, '_')
+      .replace(/^\.+/, '')
+      .slice(-100);
+    const plain = cleaned === '' ? `file-${index + 1}` : cleaned;
+    const own = taken.has(plain) ? `${index + 1}-${plain}` : plain;
+    taken.add(own);
+    const type = /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : undefined;
+    return { file: path, name: own, type };
+  });
+}
+
+function informationOf({ metadata }: ToolboxOptions): Information {
+  return Object.fromEntries(metadata.map(({ name, value }) => [name, value]));
 }

@@ -1,0 +1,204 @@
+import { PermissionFlag } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../../../functions/pdftools/convert.ts';
+import { pdftools } from '../../../../../functions/pdftools/tool.ts';
+import { makePdf } from '../../../../fixtures/pdf.ts';
+import { formPdf } from '../../../../fixtures/pdf-form.ts';
+import { pdfOf } from '../../../../fixtures/pdf-text.ts';
+import { drawPage, permissionsOf, readPdf } from '../../../../helpers/pdf.ts';
+import { isBlank, pixel } from '../../../../helpers/pixels.ts';
+import { useEngine } from '../../../conversion.ts';
+import { serveFiles } from '../../../serve-files.ts';
+
+const { convert, convertOne, refusal } = useEngine(pdftools, createEngine);
+const SIZE = { width: 200, height: 100 };
+const empty = (rotate = 0) => ({ ...SIZE, rotate });
+const PAGES = makePdf([empty(), empty(90), empty()]);
+const square = { x: 0, y: 0, width: 20, height: 20, color: [1, 0, 0] as const };
+const url = await serveFiles({
+  'stamp.pdf': makePdf([
+    { width: 20, height: 20, boxes: [square] },
+    { width: 20, height: 20, boxes: [{ ...square, color: [0, 0, 1] }] },
+  ]),
+  'more.pdf': makePdf([empty()]),
+  'values.json': Buffer.from('{"name":"Ada 愛","agree":true,"color":"green","person":{"email":"a@b.c"}}'),
+  'values.xfdf': Buffer.from(
+    '<?xml version="1.0"?><xfdf><fields><field name="person"><field name="email"><value>x &amp; y</value></field></field></fields></xfdf>',
+  ),
+  'unknown.json': Buffer.from('{"nam":"x"}'),
+  'long.json': Buffer.from(`{"name":"${'x'.repeat(21)}"}`),
+  'choice.json': Buffer.from('{"color":"blue"}'),
+  'entity.xfdf': Buffer.from(
+    '<!DOCTYPE x [<!ENTITY a "b">]><xfdf><field name="name"><value>&a;</value></field></xfdf>',
+  ),
+  'noise.json': Buffer.from('name=x'),
+});
+const draw = async (pdf: Buffer, page: number) => drawPage(pdf, page);
+const [RED, BLUE, WHITE] = [
+  [255, 0, 0, 255],
+  [0, 0, 255, 255],
+  [255, 255, 255, 255],
+];
+
+describe('a stamp', () => {
+  it('is placed as the page is displayed, its last page on all further pages', async () => {
+    const options = `-stamp=${url('stamp.pdf')} -stamp-position=NorthEast -stamp-scale=0.5`;
+
+    const pdf = await convertOne(PAGES, { format: 'pdf', options });
+
+    const corners = [
+      [195, 5],
+      [95, 5],
+      [195, 5],
+    ] as const;
+    const drawn = await Promise.all([1, 2, 3].map((page) => draw(pdf, page)));
+    const seen = await Promise.all(
+      drawn.map((picture, index) => pixel(picture, corners[index]![0], corners[index]![1])),
+    );
+    expect(seen).toEqual([RED, BLUE, BLUE]);
+    expect(await pixel(drawn[0]!, 185, 5)).toEqual(WHITE);
+  });
+
+  it('is drawn over or under the page, with an opacity, on some pages', async () => {
+    const covered = makePdf([{ ...SIZE, boxes: [{ ...square, color: [0, 0, 1] }] }, empty()]);
+    const place = (name: string) =>
+      `-${name}=${url('stamp.pdf')} -${name}-position=SouthWest -${name}-pages=1`;
+
+    const over = await convertOne(covered, {
+      format: 'pdf',
+      options: `${place('stamp')} -stamp-opacity=0.5`,
+    });
+    const under = await convertOne(covered, { format: 'pdf', options: place('underlay') });
+
+    const [red, , blue] = await pixel(await draw(over, 1), 5, 95);
+    expect([red! > 100, blue! > 100]).toEqual([true, true]);
+    expect(await pixel(await draw(under, 1), 5, 95)).toEqual(BLUE);
+    expect(await isBlank(await draw(over, 2))).toBe(true);
+  });
+});
+
+describe('text', () => {
+  it('of all scripts is written with embedded fonts, and numbers go on over all documents', async () => {
+    const options = [
+      `-append=${url('more.pdf')}`,
+      '-pages=3-4',
+      '-number=Seite_%p/%n',
+      '-number-start=10',
+      '-watermark=Grüße_機密',
+    ].join(' ');
+
+    const pdf = await convertOne(PAGES, { format: 'pdf', options });
+
+    const { pages } = await readPdf(pdf);
+    expect(pages.map(({ text }) => text)).toEqual(
+      ['10/11', '11/11'].map((number) => expect.stringContaining(`Seite_${number}`)),
+    );
+    expect(pages[0]!.text).toContain('Grüße_機密');
+    expect(await isBlank(await draw(pdf, 1))).toBe(false);
+  });
+
+  it('is also drawn on images of the pages', async () => {
+    const picture = await convertOne(PAGES, { format: 'png', options: '-watermark=X -r=72' });
+
+    expect(await isBlank(picture)).toBe(false);
+  });
+});
+
+describe('-fill', () => {
+  it('sets the values of fields and draws them', async () => {
+    const pdf = await convertOne(formPdf(), { format: 'pdf', options: `-fill=${url('values.json')}` });
+    const flat = await convertOne(formPdf(), {
+      format: 'pdf',
+      options: `-fill=${url('values.json')} -flatten`,
+    });
+
+    expect((await readPdf(flat)).pages[0]!.text).toBe('Ada 愛greena@b.c');
+    const drawn = await draw(flat, 1);
+    expect(await pixel(drawn, 230, 90)).toEqual([0, 0, 0, 255]);
+    const text = await convertOne(pdf, { format: 'txt' });
+    expect(text.toString()).toContain('Ada 愛');
+  });
+
+  it('reads XFDF with nested names', async () => {
+    const pdf = await convertOne(formPdf(), {
+      format: 'pdf',
+      options: `-fill=${url('values.xfdf')} -flatten`,
+    });
+
+    expect((await readPdf(pdf)).pages[0]!.text).toBe('x & y');
+  });
+
+  it.each([
+    ['unknown.json', /the field 'nam', which the PDF does not have\. The fields are 'name', 'agree'/],
+    ['long.json', /at most 20 characters for the field 'name'/],
+    ['choice.json', /one of 'red', 'g' for the field 'color'/],
+    ['entity.xfdf', /not well-formed XFDF/],
+    ['noise.json', /neither JSON nor XFDF/],
+  ])('of %s is an error', async (name, message) => {
+    const error = await refusal(formPdf(), { format: 'pdf', options: `-fill=${url(name)}` });
+
+    expect(error).toMatchObject({
+      code: 'BAD_PARAMETER',
+      parameter: '-fill',
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+describe('a PDF', () => {
+  it('is encrypted with permissions, gets metadata and a file, and is shown in gray', async () => {
+    const options = `-encrypt=secret -allow-copy=no -metadata=Title:New -attach=${url('stamp.pdf')} -gray`;
+    const colored = makePdf([{ ...SIZE, boxes: [square] }]);
+
+    const locked = await convertOne(colored, { format: 'pdf', options });
+    const open = await convertOne(locked, { format: 'pdf', options: '-upw=secret' });
+
+    expect(await permissionsOf(locked, 'secret')).not.toContain(PermissionFlag.COPY);
+    expect((await readPdf(open)).title).toBe('New');
+    const [red, green, blue] = await pixel(await draw(open, 1), 5, 95);
+    expect(new Set([red, green, blue]).size).toBe(1);
+  });
+
+  const signed = pdfOf([
+    '<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R]/SigFlags 3>>>>',
+    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]>>',
+    '<</FT/Sig/T(s)/V<</Type/Sig/ByteRange[0 1 2 3]/Contents<00>>>>>',
+  ]);
+  const xmp = '<x:xmpmeta xmlns:x="adobe:ns:meta/"><pdfaid:part>2</pdfaid:part></x:xmpmeta>';
+  const archived = pdfOf([
+    '<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>',
+    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]>>',
+    `<</Type/Metadata/Subtype/XML/Length ${xmp.length}>>\nstream\n${xmp}\nendstream`,
+  ]);
+
+  it.each([
+    ['that is signed', signed, '-number=%p', /would make its signatures invalid.*-force/],
+    ['that is PDF/A', archived, '-encrypt=secret', /PDF\/A, which does not allow encryption/],
+  ])('%s is changed only with -force', async (_, source, options, message) => {
+    const error = await refusal(source, { format: 'pdf', options });
+    const { files, warnings } = await convert(source, { format: 'pdf', options: `${options} -force` });
+
+    expect(error).toMatchObject({ code: 'CONVERSION_FAILED', message: expect.stringMatching(message) });
+    expect(files).toHaveLength(1);
+    if (source === archived) expect(files[0]!.includes('pdfaid')).toBe(false);
+    expect(warnings).toHaveLength(source === archived ? 1 : 0);
+  });
+
+  it('is changed only as its permissions allow, or with its owner password', async () => {
+    const options = '-encrypt=user -owner-password=owner -allow-modify=form';
+    const locked = await convertOne(formPdf(), { format: 'pdf', options });
+
+    const fill = await convertOne(locked, {
+      format: 'pdf',
+      options: `-upw=user -fill=${url('values.json')}`,
+    });
+    const error = await refusal(locked, { format: 'pdf', options: '-upw=user -number=%p' });
+    const owned = await convertOne(locked, { format: 'pdf', options: '-opw=owner -number=%p' });
+
+    expect(error).toMatchObject({ code: 'CONVERSION_FAILED', parameter: '-number' });
+    expect(fill.length).toBeGreaterThan(0);
+    expect((await readPdf(owned)).pages[0]!.text).toContain('1');
+  });
+});
