@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { KeyRecord } from '../platform/keys/keys.ts';
 import type { Parameter } from '../shared/options/option.ts';
 
 /** Whether a request with this method may have a body. Bodies of others are ignored. */
@@ -21,6 +22,8 @@ export interface HttpRequest {
   header(name: string): string | undefined;
   /** Set if the request has a body and `takesBody`. */
   readonly body?: Readable | undefined;
+  /** Set for a member of the site, who needs no API key. */
+  readonly member?: KeyRecord | undefined;
   /** IP address of the caller. */
   readonly ip?: string | undefined;
 }

@@ -68,7 +68,7 @@ async function respond(received: Omit<Call, 'endpoint'>, dependencies: Dependenc
 async function respondToBody(call: Call, dependencies: Dependencies): Promise<CallResult> {
   const { http } = call;
   const { keys, keyless } = dependencies;
-  const key = await authenticate(http, keys);
+  const key = http.member ?? (await authenticate(http, keys));
   if (key) return readBody({ ...call, key }, dependencies);
   if (keyless?.admits(http.ip) === false) throw tooManyWithoutKeyError();
   let ended: CallResult | undefined;
@@ -119,7 +119,7 @@ async function authorize(call: Call, dependencies: Dependencies): Promise<CallRe
     // A signed query is sorted, so the original order of its options is unknown.
     return convert({ ...call, http: { ...http, unordered: http.query.length } }, key, dependencies);
   }
-  const key = call.key ?? (await authenticate(http, keys));
+  const key = call.key ?? http.member ?? (await authenticate(http, keys));
   if (!key && present.hasKeyStatus) return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key && endpoint === 'usage') return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key) {

@@ -11,6 +11,7 @@ import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
 import { type AccountDependencies, createAccounts } from './accounts/accounts.ts';
 import { sessionCookie, sessionIn } from './accounts/cookies.ts';
+import { isOwnForm } from './accounts/form.ts';
 import type { Asset, Assets } from './assets.ts';
 import { type Html, html, withCode } from './html.ts';
 import { layout } from './layout.ts';
@@ -36,15 +37,25 @@ interface SiteDependencies extends FileLimits {
   readonly path?: string;
 }
 
+/** A request to the site that the router responds to. */
+export interface Routed {
+  readonly routed: HttpRequest;
+}
+
 export type SiteReply = Omit<HttpReply, 'body'> & { readonly body: string | Buffer };
 
 export interface Site {
-  /** Responds to a request for a page. Returns `undefined` for all other paths. */
-  respond(request: HttpRequest, origin: string): Promise<SiteReply | undefined>;
+  /** Responds to a request for a page, or hands a conversion to the router. Returns `undefined` for all other paths. */
+  respond(request: HttpRequest, origin: string): Promise<SiteReply | Routed | undefined>;
   /** Replaces `sample:NAME` in `infile` with the URL of the sample. */
   withSamples(request: HttpRequest): Promise<HttpRequest>;
 }
 
+/** Endpoints of the router that members use without a key, by their paths on the site. */
+const CONVERSIONS: Readonly<Record<string, string>> = {
+  '/site/convert': '/api/',
+  '/site/convert/uploads': '/api/uploads',
+};
 /** Maximum query checks per minute and IP address. A page checks its query while the user types. */
 const CHECKS_PER_MINUTE = 600;
 /** Placeholder for the origin of the request in cached pages, which is replaced in each reply. */
@@ -140,11 +151,6 @@ export function createSite(dependencies: SiteDependencies): Site {
 
   /** Returns every mistake in a query, without converting anything. */
   function check({ query, ip, unordered }: HttpRequest): SiteReply {
-    const json = (status: number, value: unknown) => ({
-      status,
-      headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' },
-      body: JSON.stringify(value),
-    });
     if (!checks.admits(ip)) return json(429, { errors: [] });
     checks.count(ip);
     try {
@@ -173,6 +179,29 @@ export function createSite(dependencies: SiteDependencies): Site {
     return { status, headers: { ...headers, ...own }, body };
   }
 
+  const json = (status: number, value: unknown): SiteReply => ({
+    status,
+    headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' },
+    body: JSON.stringify(value),
+  });
+
+  /** Tells the page who is signed in. */
+  async function session(request: HttpRequest, origin: string): Promise<SiteReply> {
+    const found = await accounts?.memberOf(sessionIn(request, origin));
+    const email = found?.member.email;
+    return json(200, { canSignIn: accounts !== undefined, ...(email !== undefined && { email }) });
+  }
+
+  /**
+   * Hands a conversion to the router, for the account of whoever is signed in. Only forms and scripts of this site may
+   * send it, because a browser adds the session to requests of other sites, too.
+   */
+  async function convert(request: HttpRequest, origin: string, target: string): Promise<SiteReply | Routed> {
+    if (!isOwnForm(request, origin)) return json(403, { detail: TEXTS.account.refused });
+    const member = (await accounts?.memberOf(sessionIn(request, origin)))?.key;
+    return { routed: await withSamples({ ...request, path: target, ...(member && { member }) }) };
+  }
+
   const withSamples = async (request: HttpRequest): Promise<HttpRequest> =>
     samples
       ? { ...request, query: await Promise.all(request.query.map((pair) => sampleUrl(pair, samples))) }
@@ -185,7 +214,10 @@ export function createSite(dependencies: SiteDependencies): Site {
       const request = { ...sent, path: sent.path.slice(place.length) || '/' };
       const { path, method } = request;
       if (accounts?.has(path)) return account(request, origin);
+      const target = method === 'POST' && Object.hasOwn(CONVERSIONS, path) && CONVERSIONS[path];
+      if (target) return convert(request, origin, target);
       if (method !== 'GET' && method !== 'HEAD') return undefined;
+      if (path === '/site/session') return session(request, origin);
       if (path === '/site/check') return check(await withSamples(request));
       if (path === '/llms.txt')
         return send(request, origin, { 'Content-Type': 'text/plain; charset=utf-8' }, () => llmsText(tools));

@@ -15,7 +15,7 @@ export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region RE
                             signing key ID
   import --hash HASH --name NAME [options of create]
                             adds a key that its owner already has: HASH is the output of printf %s KEY | sha256sum
-  invite EMAIL              prints a link that signs a person in to the site, once and within 15 minutes
+  invite EMAIL              prints a link that signs a person in to the site, once, within 7 days (an operator: 15 minutes)
   invite [EMAIL] --operator prints a link that signs in an operator, and gives the account this role
   list                      lists all keys
   show ID                   shows one key

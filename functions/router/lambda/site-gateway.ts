@@ -49,6 +49,7 @@ export function createSiteGateway({ path, origin, open }: GatewayDependencies): 
       if (!isPage) return route(isSample ? await (await site()).withSamples(request) : request);
       const reply = await (await site()).respond(request, origin);
       if (!reply) return route(request);
+      if ('routed' in reply) return route(reply.routed);
       return request.method === 'HEAD' ? { ...reply, body: '' } : reply;
     },
     async idle() {

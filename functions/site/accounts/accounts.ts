@@ -15,6 +15,7 @@ import type { Notice } from '../parts.ts';
 import { TEXTS } from '../texts.ts';
 import { isOwnForm, readForm } from './form.ts';
 import { type Member, Members, readEmail, SESSION_LIFETIME } from './members.ts';
+import { NewKeys } from './new-keys.ts';
 import { accountPage, confirmPage, type SignUp, signInPage } from './pages.ts';
 import type { AccountReply, Action } from './reply.ts';
 
@@ -31,6 +32,8 @@ export interface AccountDependencies extends OperatorDependencies {
 }
 
 const { account: TEXT } = TEXTS;
+/** Where a new key is shown. */
+const NEW_KEY = '/account#new-key';
 /** Maximum valid keys and keys in all per account. Only the operator deletes keys, so that their limits persist. */
 const MAX_KEYS = { valid: 20, all: 200 };
 /**
@@ -50,6 +53,7 @@ function signedInRecord(email: string, ip: string | undefined): string {
 export function createAccounts(dependencies: AccountDependencies) {
   const { records, keys, usage, limiter, defaultLimits, signUp, sendMail, origin, log } = dependencies;
   const members = new Members(dependencies);
+  const newKeys = new NewKeys(records);
   const operator = createOperator(dependencies, members);
   const openId =
     dependencies.openId &&
@@ -66,6 +70,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     main: signInPage({ signUp, hasMail: sendMail !== undefined, provider: openId?.name }, notice),
   });
   const home = { status: 303, location: '/account' };
+  const expired = { status: 303, location: '/account?expired' };
   const wrong = (text: string): Notice => ({ text, isError: true });
 
   async function show(
@@ -153,9 +158,8 @@ export function createAccounts(dependencies: AccountDependencies) {
     const known = signedInRecord(member.email, ip);
     await records.take(known);
     await records.add(known, '', Date.now() + SESSION_LIFETIME);
-    if (apiKey === undefined)
-      return { status: 303, location: member.role ? '/operator' : '/account', session };
-    return { ...(await show(member, { apiKey })), session };
+    if (apiKey !== undefined) await newKeys.keep(session, apiKey);
+    return { status: 303, location: member.role ? '/operator' : apiKey ? NEW_KEY : '/', session };
   }
 
   /** Responds to the requests of a sign-in with the provider, or returns `undefined` for other requests. */
@@ -181,10 +185,10 @@ export function createAccounts(dependencies: AccountDependencies) {
 
   /** Runs an action on one of the member's own keys. */
   const onKey =
-    (act: (id: string, member: Member) => Promise<AccountReply>): Action =>
-    async (member, form) => {
+    (act: (id: string, member: Member, sent: Parameters<Action>[2]) => Promise<AccountReply>): Action =>
+    async (member, form, sent) => {
       const key = (await keys.listOf(member.account)).find(({ id }) => id === form.get('id'));
-      return key ? act(key.id, member) : { ...(await show(member)), status: 404 };
+      return key ? act(key.id, member, sent) : { ...(await show(member)), status: 404 };
     };
 
   const actions: Readonly<Record<string, Action>> = {
@@ -192,18 +196,21 @@ export function createAccounts(dependencies: AccountDependencies) {
       await members.signOutEverywhere(member);
       return { ...home, session: '' };
     },
-    '/account/keys': async (member, form) => {
+    '/account/keys': async (member, form, { session }) => {
       const refusal = await keyRefusal(member);
       if (refusal !== undefined) return show(member, { notice: wrong(refusal) });
       const name = (form.get('name') ?? '').trim().slice(0, 60).replace(/\p{C}/gu, '') || 'key';
       const { apiKey } = await keys.create({ name, account: member.account });
-      return show(member, { apiKey });
+      await newKeys.keep(session, apiKey);
+      return { status: 303, location: NEW_KEY };
     },
-    '/account/keys/rotate': onKey(async (id, member) => {
+    '/account/keys/rotate': onKey(async (id, member, { session }) => {
       const refusal = await keyRefusal(member);
       if (refusal !== undefined) return show(member, { notice: wrong(refusal) });
       const created = await rotateKey(keys, id, DAY);
-      return show(member, created && { apiKey: created.apiKey });
+      if (!created) return home;
+      await newKeys.keep(session, created.apiKey);
+      return { status: 303, location: NEW_KEY };
     }),
     '/account/keys/disable': onKey(async (id) => {
       await keys.update(id, { disabled: true });
@@ -237,7 +244,15 @@ export function createAccounts(dependencies: AccountDependencies) {
     const isHidden = isForOperator(path) && member !== undefined && member.role !== 'operator';
     if (isHidden) return { status: 404, member };
     if (isRead) {
-      if (path === '/account') return { ...(member ? await show(member) : signIn(200)), member };
+      if (path === '/account' && !member) {
+        const isExpired = query.some(({ name }) => name === 'expired');
+        return signIn(200, isExpired ? { text: TEXT.sessionExpired } : undefined);
+      }
+      if (path === '/account') {
+        // A request for the headers alone must not use up a view.
+        const apiKey = method === 'GET' ? await newKeys.show(session) : undefined;
+        return { ...(await show(member!, apiKey === undefined ? {} : { apiKey })), member };
+      }
       const render = Object.hasOwn(operator.pages, path) ? operator.pages[path] : undefined;
       if (render && member) return { ...(await render(request)), member };
       const provided = await useProvider(request, requestOrigin, session);
@@ -252,7 +267,9 @@ export function createAccounts(dependencies: AccountDependencies) {
       return { ...home, session: '' };
     }
     const act = Object.hasOwn(forms, path) ? forms[path] : undefined;
-    if (act) return member ? { ...(await act(member, form, request)), member } : home;
+    if (act && member && session !== undefined)
+      return { ...(await act(member, form, { ip: request.ip, session })), member };
+    if (act) return expired;
     const isLink = path === '/account/sign-in';
     // Counted separately, so that too many requests do not block using a link.
     const attempt = `${isLink ? 'link:' : ''}${accountOfIp(request.ip)}`;
@@ -266,6 +283,12 @@ export function createAccounts(dependencies: AccountDependencies) {
     /** Paths of the pages, and paths of the forms that only a member can send. */
     pages: ['/account', '/account/sign-in', ...Object.keys(operator.pages)],
     forms: Object.keys(forms),
+
+    /** Returns the member of a session, with a key record for conversions unless the account has ended. */
+    async memberOf(session: string | undefined) {
+      const member = await members.find(session);
+      return member && { member, key: await members.keyOf(session) };
+    },
 
     /** Whether a path is one of the account pages. */
     has: (path: string) => path === '/account' || path.startsWith('/account/') || isForOperator(path),

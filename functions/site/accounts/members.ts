@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Account, AccountTable } from '../../platform/accounts.ts';
-import type { Keys } from '../../platform/keys/keys.ts';
+import { isValid, type KeyRecord, type Keys } from '../../platform/keys/keys.ts';
 import type { Restrictions } from '../../platform/keys/restrictions.ts';
 import { windowEnds } from '../../platform/limits/windows.ts';
 import type { Records } from '../../platform/records.ts';
@@ -36,8 +36,9 @@ interface Session {
   readonly began: number;
 }
 
-/** Milliseconds until a link expires. */
+/** Milliseconds until a link expires that somebody has just requested, and one that an operator has created. */
 const LINK_LIFETIME = 15 * MINUTE;
+const INVITATION_LIFETIME = 7 * DAY;
 /** Milliseconds until a member, or an operator, must sign in again. */
 export const SESSION_LIFETIME = 30 * DAY;
 const OPERATOR_SESSION = 12 * HOUR;
@@ -83,7 +84,7 @@ export class Members {
 
   /** Returns the token of a link that makes whoever uses it a member. */
   async invite(email: string): Promise<string> {
-    return this.#createLink({ email, mayCreate: true });
+    return this.#createLink({ email, mayCreate: true }, INVITATION_LIFETIME);
   }
 
   /**
@@ -109,9 +110,9 @@ export class Members {
     return { token, isValid: isOpen || account !== undefined };
   }
 
-  async #createLink(link: Link): Promise<string> {
+  async #createLink(link: Link, lifetime = LINK_LIFETIME): Promise<string> {
     const token = createToken();
-    await this.#records.add(`link#${hashOf(token)}`, JSON.stringify(link), Date.now() + LINK_LIFETIME);
+    await this.#records.add(`link#${hashOf(token)}`, JSON.stringify(link), Date.now() + lifetime);
     return token;
   }
 
@@ -170,6 +171,19 @@ export class Members {
     const found = await this.#accounts.get(account);
     if (!found?.email || found.disabled || began <= found.signedOut) return undefined;
     return { account, email: found.email, ...(found.role && { role: found.role }) };
+  }
+
+  /**
+   * Returns a key record for the conversions of a member on the site, with the restrictions of the account, or
+   * `undefined` if the session or the account has ended.
+   */
+  async keyOf(session: string | undefined): Promise<KeyRecord | undefined> {
+    const member = await this.find(session);
+    const found = member && (await this.#accounts.get(member.account));
+    if (!found) return undefined;
+    const record = { id: 'session', account: found.id, name: 'site', created: 0, disabled: false };
+    const key: KeyRecord = { ...record, ...found.restrictions };
+    return isValid(key) ? key : undefined;
   }
 
   /** Ends one session. */

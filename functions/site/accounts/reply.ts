@@ -21,5 +21,5 @@ export interface AccountReply {
 export type Action = (
   member: Member,
   form: URLSearchParams,
-  request: Pick<HttpRequest, 'ip'>,
+  request: Pick<HttpRequest, 'ip'> & { readonly session: string },
 ) => Promise<AccountReply>;

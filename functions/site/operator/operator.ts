@@ -218,7 +218,11 @@ export function createOperator(
         const url = `${origin}/account/sign-in?token=${await members.invite(email)}`;
         if (!sendMail) return list('', 1, { secret: url });
         try {
-          await sendMail({ to: email, subject: ACCOUNT.invitationSubject, text: ACCOUNT.mailText(url) });
+          await sendMail({
+            to: email,
+            subject: ACCOUNT.invitationSubject,
+            text: ACCOUNT.invitationText(url),
+          });
           return list('', 1, { notice: { text: `${TEXT.invited} ${email}.` } });
         } catch (thrown) {
           serviceLog('email not sent', { cause: describe(thrown) }, 'error');

@@ -64,7 +64,13 @@ const ATTACKS: ReadonlyArray<(attack: Attack) => Promise<void>> = [
       { 'Sec-Fetch-Site': 'cross-site' },
       { 'Sec-Fetch-Site': 'same-site' },
     ];
-    for (const path of [...site.forms(), '/account/sign-out', '/account/link', '/account/sign-in']) {
+    for (const path of [
+      ...site.forms(),
+      '/site/convert',
+      '/account/sign-out',
+      '/account/link',
+      '/account/sign-in',
+    ]) {
       for (const target of [id, account]) {
         for (const headers of senders) {
           const form = { token, email: 'alice@example.com', name: 'x', id: target, account };

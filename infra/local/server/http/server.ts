@@ -119,7 +119,9 @@ async function answer(
   const httpRequest = readRequest(request, url, proxies);
   const text = reads ? texts.get(url.pathname) : undefined;
   const pageReply = text === undefined ? await site?.respond(httpRequest, origin) : textReply(text);
-  const reply = pageReply ?? (await converted());
+  const isRouted = pageReply !== undefined && 'routed' in pageReply;
+  const reply =
+    pageReply && !isRouted ? pageReply : await converted(isRouted ? pageReply.routed : httpRequest);
   if (reply.file === undefined) return sendReply(reply);
   for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
   return sendFile(new URL(reply.file));
@@ -142,12 +144,12 @@ async function answer(
     response.setTimeout(STALL_TIME, () => response.destroy());
   }
 
-  async function converted(): Promise<HttpReply> {
+  async function converted(asked: HttpRequest): Promise<HttpReply> {
     const gone = new AbortController();
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
-    return route(site ? await site.withSamples(httpRequest) : httpRequest, origin, gone.signal);
+    return route(site ? await site.withSamples(asked) : asked, origin, gone.signal);
   }
 }
 

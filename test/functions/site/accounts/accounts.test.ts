@@ -57,15 +57,24 @@ async function signIn(email: string) {
 const signInOperator = (email?: string) => site.enterOperator(email);
 
 describe('signing up', () => {
-  it('creates an account with a valid key, which is shown once', async () => {
+  it('creates an account with a valid key, which survives one reload', async () => {
     const { cookie, body } = await signIn('alice@example.com');
+    const reloaded = await visit('/account', { cookie });
     const again = await visit('/account', { cookie });
 
     const apiKey = apiKeyIn(body)!;
     expect((await stores.keys.find(apiKey))?.name).toBe('first');
     expect(again.body).toContain('alice@example.com');
     expect(again.body).toContain(keyIdIn(body));
+    expect(apiKeyIn(reloaded.body)).toBe(apiKey);
     expect(again.body).not.toContain(apiKey);
+  });
+
+  it('says that a session has expired', async () => {
+    const { location, body } = await visit('/account/keys', { form: { name: 'x' } });
+
+    expect([location, body]).toEqual(['/account?expired', '']);
+    expect((await visit(location!)).body).toContain('Your session has expired.');
   });
 
   it('signs a member in to the same account, however the email address is written', async () => {
@@ -85,7 +94,7 @@ describe('signing up', () => {
     );
 
     expect(replies.filter(({ cookie }) => cookie)).toHaveLength(1);
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(400)]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([303, ...Array(9).fill(400)]);
   });
 
   it('does not use a link that a program opens', async () => {
@@ -93,7 +102,7 @@ describe('signing up', () => {
     const opened = await visit(`/account/sign-in?token=${token}`);
     const used = await visit('/account/sign-in', { form: { token } });
 
-    expect([opened.status, opened.cookie, used.status]).toEqual([200, undefined, 200]);
+    expect([opened.status, opened.cookie, used.status]).toEqual([200, undefined, 303]);
     expect(used.cookie).toBeDefined();
   });
 
@@ -117,6 +126,48 @@ describe('signing up', () => {
 
     expect(unknown).toEqual(known);
     expect(mailServer.mails.join('')).not.toContain('mallory');
+  });
+});
+
+describe('a conversion by session', () => {
+  const QUERY = '/site/convert?app=auto&infile=https://example.org/a&outfile=a.png';
+
+  it('is handed to the router for the account, with its restrictions', async () => {
+    const { cookie, body } = await signIn('alice@example.com');
+    const { account } = (await stores.keys.get(keyIdIn(body)))!;
+    await stores.accounts.update(account, { restrictions: { limits: { perMonth: 7 }, tools: ['pdftools'] } });
+
+    await visit(QUERY, { form: {}, cookie });
+    await visit('/site/convert/uploads?name=a', { form: {}, cookie });
+
+    const record = { account, limits: { perMonth: 7 }, tools: ['pdftools'] };
+    expect(site.routed).toMatchObject([
+      { path: '/api/', member: record },
+      { path: '/api/uploads', member: record },
+    ]);
+    expect((await visit('/site/session', { cookie })).body).toContain('alice@example.com');
+  });
+
+  it('needs a session that is still valid, and an account that is', async () => {
+    const { cookie, body } = await signIn('alice@example.com');
+    const { account } = (await stores.keys.get(keyIdIn(body)))!;
+
+    await visit(QUERY, { form: {} });
+    await stores.accounts.update(account, { restrictions: { limits: {}, expires: Date.now() - 1 } });
+    await visit(QUERY, { form: {}, cookie });
+    await stores.accounts.update(account, { disabled: true });
+    await visit(QUERY, { form: {}, cookie });
+
+    expect(site.routed.map(({ member }) => member)).toEqual([undefined, undefined, undefined]);
+  });
+
+  it('is refused if another site sends it, or as a link', async () => {
+    const { cookie } = await signIn('alice@example.com');
+    const foreign = { Origin: 'https://evil.example' };
+
+    expect((await visit(QUERY, { form: {}, cookie, headers: foreign })).status).toBe(403);
+    expect((await visit(QUERY, { cookie })).status).toBe(404);
+    expect(site.routed.filter(({ member }) => member)).toEqual([]);
   });
 });
 

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import type { SendMail } from '../../../../functions/platform/smtp.ts';
+import type { HttpRequest } from '../../../../functions/router/http.ts';
 import { createAccounts } from '../../../../functions/site/accounts/accounts.ts';
 import { Members } from '../../../../functions/site/accounts/members.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
@@ -35,6 +36,8 @@ export async function openSite(initial: SiteOptions) {
   const stores: Stores = openStores(directory);
   /** Accounts whose files were deleted. */
   const removed: string[] = [];
+  /** Requests that the router got from the site. */
+  const routed: HttpRequest[] = [];
   let { base, forms, pages, close } = await serve(initial);
 
   async function serve({ signUp, sendMail }: SiteOptions) {
@@ -65,7 +68,10 @@ export async function openSite(initial: SiteOptions) {
         maxSource: 1,
         accounts: dependencies,
       }),
-      route: async () => ({ status: 404, headers: {}, body: 'not a page' }),
+      route: async (request) => {
+        if (request.path.startsWith('/api')) routed.push(request);
+        return { status: 404, headers: {}, body: 'not a page' };
+      },
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -91,8 +97,12 @@ export async function openSite(initial: SiteOptions) {
     });
     sent.end(form ? new URLSearchParams(form).toString() : undefined);
     const [response] = await once(sent, 'response');
-    const body = await textOf(response);
     const [setCookie] = (response.headers['set-cookie'] ?? []) as string[];
+    const text: string = await textOf(response);
+    const own = setCookie?.split(';')[0] ?? cookie;
+    // Follows the redirect to a new key, as a browser does.
+    const isNewKey = response.headers.location === '/account#new-key';
+    const body: string = isNewKey ? (await visit('/account', { cookie: own })).body : text;
     return {
       status: response.statusCode as number,
       location: response.headers.location as string | undefined,
@@ -109,6 +119,7 @@ export async function openSite(initial: SiteOptions) {
   return {
     stores,
     removed,
+    routed,
     visit,
     members,
     base: () => base,
