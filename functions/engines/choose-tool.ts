@@ -45,7 +45,7 @@ export function chooseTool<T extends Writer>(
 }
 
 /** Returns the names of the tools that can read a source, the best one first. */
-function readersOf({ head, name, contentType }: SourceFacts, format: string): readonly string[] {
+export function readersOf({ head, name, contentType }: SourceFacts, format = ''): readonly string[] {
   const drawing = format === 'pdf' ? DRAWING_TO_PDF : DRAWING;
   if (SVG.test(head)) return drawing;
   if (PAGE_START.test(head)) return PAGE;

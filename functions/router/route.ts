@@ -94,7 +94,7 @@ async function readBody(call: Call, dependencies: Dependencies): Promise<CallRes
     const query = [...http.query, ...body.parameters];
     if (endpoint === 'uploads' && isForm(body.parameters))
       return { reply: await receiveForm(body, dependencies, signal), facts: { code: 'OK' } };
-    const isKeyInBody = body.parameters.some(({ name }) => name === 'apikey');
+    const isKeyInBody = body.parameters.some(({ name, value }) => name === 'apikey' && value !== '');
     const read = { ...rest, http: { ...http, query }, body };
     return await authorize(key && !isKeyInBody ? { ...read, key } : read, dependencies);
   } finally {
@@ -124,7 +124,9 @@ async function authorize(call: Call, dependencies: Dependencies): Promise<CallRe
   if (!key && endpoint === 'usage') return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key) {
     const { url, facts } = await convertDemo(call, dependencies);
-    return { reply: present.key(contact, url), facts };
+    const reply = present.key(contact, url);
+    const isFailed = facts.isDemo && facts.code !== 'OK';
+    return { reply: isFailed ? withHeaders(reply, { 'X-Demo-Error': facts.code }) : reply, facts };
   }
   await takeTurn(key.account);
   if (endpoint === 'usage') {

@@ -1,4 +1,5 @@
 import type { Assets } from './assets.ts';
+import { FRONT, type Language } from './front/texts.ts';
 import { type Html, html } from './html.ts';
 import { TEXTS } from './texts.ts';
 
@@ -7,39 +8,39 @@ interface Page {
   /** Path of the current entry of the navigation. */
   readonly current?: string;
   readonly hasScript?: boolean;
+  /** Language of the page. Defaults to English. */
+  readonly language?: Language;
   /** Whether an operator is signed in. */
   readonly isOperator?: boolean;
   readonly main: Html;
 }
 
-const ENTRIES = [
-  ['/', TEXTS.nav.try],
-  ['/docs', TEXTS.nav.docs],
-  ['/support', TEXTS.nav.support],
-  ['/account', TEXTS.nav.account],
-] as const;
 const OPERATOR = ['/operator', TEXTS.nav.operator] as const;
 
 /** Returns a whole page. */
-export function layout(assets: Assets, { title, current, hasScript, isOperator, main }: Page): string {
-  const links = [...ENTRIES, ...(isOperator ? [OPERATOR] : [])].map(
+export function layout(
+  assets: Assets,
+  { title, current, hasScript, isOperator, language = 'en', main }: Page,
+): string {
+  const { nav, tagline, skip } = FRONT[language];
+  const links = [...Object.entries(nav), ...(isOperator ? [OPERATOR] : [])].map(
     ([path, name]) =>
       html`<li><a href="${path}"${path === current && html` aria-current="page"`}>${name}</a></li>`,
   );
   return html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} · ${TEXTS.product}</title>
-<meta name="description" content="${TEXTS.tagline}">
+<meta name="description" content="${tagline}">
 <link rel="icon" href="${assets.icon.path}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.style.path}">
 ${hasScript && html`<script type="module" src="${assets.script.path}"></script>`}
 </head>
 <body>
-<a class="skip" href="#content">${TEXTS.skip}</a>
+<a class="skip" href="#content">${skip}</a>
 <header>
 <nav aria-label="${TEXTS.product}">
 <ul><li><a class="brand" href="/"><img src="${assets.icon.path}" alt="" width="28" height="28">${TEXTS.product}</a></li></ul>
@@ -47,7 +48,7 @@ ${hasScript && html`<script type="module" src="${assets.script.path}"></script>`
 </nav>
 </header>
 <main id="content">${main}</main>
-<footer><p>${TEXTS.product} · ${TEXTS.tagline}</p></footer>
+<footer><p>${TEXTS.product} · ${tagline}</p></footer>
 </body>
 </html>
 `.text;

@@ -19,7 +19,7 @@ export const noticeOf = (notice: Notice | undefined) =>
 /** Shows a text for copying that is displayed only once. */
 export function secretOf(label: string, secret: string | undefined, id: string): Html | false {
   if (secret === undefined) return false;
-  return html`<div class="notice" role="status"><p>${label}</p><pre tabindex="0"><code id="${id}">${secret}</code></pre></div>`;
+  return html`<div class="notice" role="status"><p>${label}</p><pre tabindex="0"><code id="${id}">${secret}</code></pre><button type="button" class="secondary copy" data-copy="${id}" hidden>${TEXTS.try.copy}</button></div>`;
 }
 
 /** Returns a form with a single button. */

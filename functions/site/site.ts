@@ -13,6 +13,8 @@ import { type AccountDependencies, createAccounts } from './accounts/accounts.ts
 import { sessionCookie, sessionIn } from './accounts/cookies.ts';
 import { isOwnForm } from './accounts/form.ts';
 import type { Asset, Assets } from './assets.ts';
+import { frontPage } from './front/page.ts';
+import { FRONT, type Language, languageOf } from './front/texts.ts';
 import { type Html, html, withCode } from './html.ts';
 import { layout } from './layout.ts';
 import { docsPage, toolDocsPage } from './pages/docs.ts';
@@ -74,11 +76,20 @@ export function createSite(dependencies: SiteDependencies): Site {
   let origins = 0;
   const headers = pageHeaders(dependencies.resultOrigins ?? []);
 
+  const front = (language: Language) =>
+    layout(assets, {
+      title: FRONT[language].title,
+      current: '/',
+      hasScript: true,
+      language,
+      main: frontPage(language, tools, samples?.list ?? [], dependencies),
+    });
+
   const pages: Readonly<Record<string, () => string>> = {
-    '/': () =>
+    '/try': () =>
       layout(assets, {
         title: TEXTS.try.title,
-        current: '/',
+        current: '/try',
         hasScript: true,
         main: tryPage(tools, samples?.list ?? [], dependencies),
       }),
@@ -137,14 +148,15 @@ export function createSite(dependencies: SiteDependencies): Site {
     origin: string,
     own: SiteReply['headers'],
     render: () => string,
+    name = request.path,
   ): SiteReply {
-    const text = textOf(request.path, render);
+    const text = textOf(name, render);
     const acceptsGzip = /\bgzip\b/.test(request.header('accept-encoding') ?? '');
-    const body = acceptsGzip ? compressed(request.path, text, origin) : undefined;
+    const body = acceptsGzip ? compressed(name, text, origin) : undefined;
     const encoding = body && { 'Content-Encoding': 'gzip' };
     return {
       status: 200,
-      headers: { ...headers, ...own, ...encoding, Vary: 'Accept-Encoding' },
+      headers: { ...headers, Vary: 'Accept-Encoding', ...own, ...encoding },
       body: body ?? text.replaceAll(ORIGIN, origin),
     };
   }
@@ -175,7 +187,7 @@ export function createSite(dependencies: SiteDependencies): Site {
     const current = request.path.startsWith('/operator') ? '/operator' : '/account';
     const isOperator = member?.role === 'operator';
     const main = found.main ?? message(status === 500 ? TEXTS.failed : TEXTS.notFound);
-    const body = placed(layout(assets, { title, current, main, isOperator }));
+    const body = placed(layout(assets, { title, current, main, isOperator, hasScript: true }));
     return { status, headers: { ...headers, ...own }, body };
   }
 
@@ -227,6 +239,11 @@ export function createSite(dependencies: SiteDependencies): Site {
         const own = { 'Content-Type': file.contentType, 'Cache-Control': cache };
         return send(request, origin, own, () => file.text);
       }
+      if (path === '/') {
+        const language = languageOf(request.header('accept-language'));
+        const own = { Vary: 'Accept-Encoding, Accept-Language', 'Content-Language': language };
+        return send(request, origin, own, () => placed(front(language)), `/ ${language}`);
+      }
       const render = Object.hasOwn(pages, path) ? pages[path] : undefined;
       if (render) return send(request, origin, {}, () => placed(render()));
       if (path.startsWith('/api') || path.startsWith('/files/')) return undefined;
@@ -259,7 +276,8 @@ function pageHeaders(resultOrigins: readonly string[]): Readonly<Record<string, 
     `img-src ${results} data:`,
     `connect-src ${results}`,
     `frame-src ${results}`,
-    "form-action 'self'",
+    // Without a script, a form is redirected to its result.
+    `form-action ${results}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];

@@ -1,11 +1,9 @@
 /** The texts of the site's pages. Texts of options, tools and errors come from their own data. */
 export const TEXTS = {
   product: 'docmill',
-  tagline: 'PDFs, web pages, images and office documents, converted by one request.',
-  skip: 'Skip to the content',
-  nav: { try: 'Try it', docs: 'Documentation', support: 'Support', account: 'Account', operator: 'Operator' },
+  nav: { try: 'Try it', docs: 'Documentation', operator: 'Operator' },
   try: {
-    title: 'Convert a document',
+    title: 'All options',
     lead: 'Choose a tool, give it a file or a URL, and copy the call into your program when the result is right.',
     tools: 'Tools',
     noScript:

@@ -44,7 +44,8 @@ export const RETIRED: readonly Retired[] = [
     // `sign('address')` would end the validity of all URLs if it changed.
     except:
       /(?:IP|IPv4|IPv6|email|another|own|link-local|loopback) address(?:es)?|\.address\b|sign\('address'|ip-address\.ts|RangeAddress/i,
-    within: 'functions/(?!README|shared/egress|engines/chromium/proxy)',
+    // The page for everyone uses the word that people know.
+    within: 'functions/(?!README|shared/egress|engines/chromium/proxy|site/front/texts)',
   },
   {
     pattern: /^\s*(?:\/\*\*|\/\/|#|\*) (?:What|Whatever|Those|That of|For (?![^,]*,))\b/,

@@ -29,5 +29,5 @@ export function usageChart(rows: readonly UsageRow[], month: string): Html {
     (tool, index) =>
       html`<li><svg width="12" height="12" aria-hidden="true"><rect class="tool-${index}" width="12" height="12" rx="2"/></svg> ${tool}</li>`,
   );
-  return html`<svg class="chart" viewBox="0 -20 ${WIDTH} ${HEIGHT + 44}" role="img" aria-label="${TEXTS.account.chart}"><line x1="0" y1="${HEIGHT}" x2="${WIDTH}" y2="${HEIGHT}"/>${bars}${labels}<text x="0" y="-8">${highest}</text></svg><ul class="legend">${legend}</ul>`;
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${TEXTS.account.chart}"><svg class="chart" viewBox="0 -20 ${WIDTH} ${HEIGHT + 44}" role="img" aria-label="${TEXTS.account.chart}"><line x1="0" y1="${HEIGHT}" x2="${WIDTH}" y2="${HEIGHT}"/>${bars}${labels}<text x="0" y="-8">${highest}</text></svg></div><ul class="legend">${legend}</ul>`;
 }

@@ -36,7 +36,7 @@ interface Session {
   readonly began: number;
 }
 
-/** Milliseconds until a link expires that somebody has just requested, and one that an operator has created. */
+/** How long a requested link works, and an invitation by an operator, in milliseconds. */
 const LINK_LIFETIME = 15 * MINUTE;
 const INVITATION_LIFETIME = 7 * DAY;
 /** Milliseconds until a member, or an operator, must sign in again. */

@@ -25,6 +25,8 @@ export interface ConversionResult {
   readonly ignored?: readonly string[];
   readonly warnings?: readonly string[];
   readonly isDemo?: boolean;
+  /** Seconds after which a busy service may be asked again. */
+  readonly retryAfter?: number;
 }
 
 const failed = (detail: string, requestId?: string | null): ConversionResult => ({
@@ -36,7 +38,11 @@ const failed = (detail: string, requestId?: string | null): ConversionResult => 
 /** Everything that a call needs in addition to its URL. */
 interface ConversionCall {
   readonly key: string;
+  /** Whether somebody is signed in, who needs no key. */
+  readonly isMember?: boolean;
   readonly file?: File | undefined;
+  /** Files of a page, if `file` is one. */
+  readonly assets?: readonly File[];
   /** Maximum bytes of a file that a request may contain. */
   readonly maxBody?: number;
   readonly signal: AbortSignal;
@@ -51,50 +57,84 @@ interface Reply {
 }
 
 interface Sent extends Pick<ConversionCall, 'signal' | 'onSent'> {
-  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: File | FormData | undefined;
+  readonly body?: FormData | undefined;
 }
 
-/** Converts. Without a key, the service converts in demo mode and replies with text. */
+/** Where members convert without a key, relative to this script. */
+const MEMBERS = 'convert';
+
+/** Converts. Without a key and a session, the service converts in demo mode and replies with text. */
 export async function convert({ url }: ApiCall, call: ConversionCall): Promise<ConversionResult> {
-  const { key, file, maxBody = Number.POSITIVE_INFINITY, signal } = call;
+  const { key, isMember = false, file, assets = [], maxBody = Number.POSITIVE_INFINITY, signal } = call;
   try {
-    if (key === '') return await convertDemo(url, signal);
-    const headers = { 'X-Api-Key': key, Accept: 'application/json' };
-    const sent = file && file.size > maxBody ? await upload(url, file, call) : undefined;
+    if (key === '' && !isMember) return await convertDemo(url, signal);
+    const { origin, search } = new URL(url);
+    const endpoint = key === '' ? new URL(MEMBERS, import.meta.url).href : `${origin}/api/`;
+    const headers = { ...(key !== '' && { 'X-Api-Key': key }), Accept: 'application/json' };
+    const sent = file && file.size > maxBody ? await upload(endpoint, file, { ...call, headers }) : undefined;
     if (sent && 'errors' in sent) return sent;
-    const { status, text, header } = sent
-      ? await send(sent.url, { ...call, method: 'GET', headers })
-      : await send(url, { ...call, method: file ? 'PUT' : 'GET', headers, body: file });
+    const added = sent ? `&infile=${encodeURIComponent(sent.infile)}` : '';
+    const body = file && !sent ? formOf(file, assets) : undefined;
+    // Only a form may use the session.
+    const method = body || key === '' ? 'POST' : 'GET';
+    const target = `${endpoint}${search}${added}`;
+    const { status, text, header } = await send(target, { ...call, method, headers, body });
     const requestId = header('X-Request-Id');
     if (!/json/.test(header('Content-Type') ?? '')) return failed(text.replace(/^\[ERROR\] /, ''), requestId);
-    const body = JSON.parse(text);
-    if (status < 400) return { errors: [], requestId: requestId ?? undefined, ...body };
-    return { outputs: [], errors: body.errors ?? [body], requestId: requestId ?? undefined };
+    const reply = JSON.parse(text);
+    if (status < 400) return { errors: [], requestId: requestId ?? undefined, ...reply };
+    const retryAfter = Number(header('Retry-After') ?? Number.NaN);
+    return {
+      outputs: [],
+      errors: reply.errors ?? [reply],
+      requestId: requestId ?? undefined,
+      ...(Number.isFinite(retryAfter) && { retryAfter }),
+    };
   } catch (thrown) {
     return failed(signal.aborted ? LIVE.cancelled : `${LIVE.noConnection} (${String(thrown)})`);
   }
 }
 
-/** Uploads a file with a form of the service, and returns the URL that converts it, or what the service refused. */
+function formOf(file: File, assets: readonly File[]): FormData {
+  const form = new FormData();
+  form.append('infile', file);
+  for (const asset of assets) form.append('asset', asset);
+  return form;
+}
+
+/** Uploads a file with a form of the service, and returns its `infile`, or what the service refused. */
 async function upload(
-  url: string,
+  endpoint: string,
   file: File,
-  { key, signal, onSent }: ConversionCall,
-): Promise<{ readonly url: string } | ConversionResult> {
-  const { origin, search } = new URL(url);
-  const issue = `${origin}/api/uploads?name=${encodeURIComponent(file.name)}`;
-  const issued = await fetch(issue, { method: 'POST', headers: { 'X-Api-Key': key }, signal });
-  if (!issued.ok)
-    return failed((await issued.text()).replace(/^\[ERROR\] /, ''), issued.headers.get('X-Request-Id'));
+  { headers, signal, onSent }: ConversionCall & { headers: Readonly<Record<string, string>> },
+): Promise<{ readonly infile: string } | ConversionResult> {
+  const issue = `${endpoint.replace(/\/?$/, '/uploads')}?name=${encodeURIComponent(file.name)}`;
+  const issued = await fetch(issue, { method: 'POST', headers, signal });
+  if (!issued.ok) {
+    const { errors, detail } = await issued.json();
+    return { ...failed(detail, issued.headers.get('X-Request-Id')), ...(errors && { errors }) };
+  }
   const { infile, url: target, fields } = await issued.json();
   const body = new FormData();
   for (const [name, value] of Object.entries<string>(fields)) body.append(name, value);
   body.append('file', file);
   const { status } = await send(target, { method: 'POST', headers: {}, body, signal, onSent });
-  if (status >= 400) return failed(`The upload was refused (${status}).`);
-  return { url: `${origin}/api/${search}&infile=${encodeURIComponent(infile)}` };
+  return status >= 400 ? failed(`The upload was refused (${status}).`) : { infile };
+}
+
+/** Who uses the page. */
+export interface Visitor {
+  /** Whether anybody can sign in to this service. */
+  readonly canSignIn: boolean;
+  readonly email?: string;
+}
+
+/** Asks the service who is signed in. */
+export async function readVisitor(): Promise<Visitor> {
+  const response = await fetch(new URL('session', import.meta.url));
+  return response.ok ? response.json() : { canSignIn: false };
 }
 
 /** Sends a call. Does not use `fetch`, which cannot report how much of a file has been sent. */
@@ -122,7 +162,14 @@ async function convertDemo(url: string, signal: AbortSignal): Promise<Conversion
   const text = await response.text();
   const requestId = response.headers.get('X-Request-Id');
   const result = /^Demo result: (\S+)$/m.exec(text)?.[1];
-  if (result === undefined) return failed(LIVE.demoFailed, requestId);
+  if (result === undefined) {
+    const code = response.headers.get('X-Demo-Error') ?? undefined;
+    return {
+      ...failed(LIVE.demoFailed, requestId),
+      errors: [{ code, detail: LIVE.demoFailed }],
+      isDemo: true,
+    };
+  }
   const name = decodeURIComponent(new URL(result).pathname.split('/').at(-1) ?? '');
   const head = await fetch(result, { method: 'GET', signal, cache: 'default' });
   const contentType = head.headers.get('Content-Type') ?? '';

@@ -29,7 +29,7 @@ interface CallOptions {
 }
 
 /** Writes options as on a command line. */
-function argsOf(pairs: ReturnType<typeof optionPairs>): string {
+export function argsOf(pairs: ReturnType<typeof optionPairs>): string {
   const words = pairs.map(([name, value]) => (value === '' ? name : `${name}=${value}`));
   return words.map((word) => (/[\s'"\\]/.test(word) ? shell(word) : word)).join(' ');
 }

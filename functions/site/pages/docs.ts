@@ -47,7 +47,7 @@ export function toolDocsPage(tool: Tool): Html {
   });
   const list = (text: string, names: readonly string[]) =>
     names.length > 0 && html`<p>${text} ${names.map((each) => html`<code id="${each}">${each}</code> `)}</p>`;
-  return html`<hgroup><h1>${name}</h1><p>${summary} <a href="/#app=${name}">${TEXTS.nav.try}</a></p></hgroup>
+  return html`<hgroup><h1>${name}</h1><p>${summary} <a href="/try#app=${name}">${TEXTS.nav.try}</a></p></hgroup>
 <p class="contents">${groups.map(([category]) => html`<a href="#${idOf(category)}">${category || TEXT.general}</a> `)}</p>
 ${sections}${list(TEXT.ignored, ignored)}${list(TEXT.refused, refused)}`;
 }

@@ -54,9 +54,9 @@ export function tryPage(
 <div class="field" data-field="outfile"><label for="outfile">${TEXT.outfile}</label><input id="outfile" type="text" spellcheck="false" aria-describedby="outfile-hint"><small id="outfile-hint">${TEXT.outfileHint} <span id="each" hidden>${TEXT.outfileEach}</span></small><p class="error" hidden></p></div>
 </div>
 <div class="field" data-field="apikey"><label for="apikey">${TEXT.key}</label><input id="apikey" type="password" autocomplete="off" spellcheck="false" aria-describedby="apikey-hint"><small id="apikey-hint">${TEXT.keyHint}</small><p class="error" hidden></p></div>
+<div class="actions"><button type="submit" id="convert">${TEXT.convert}</button><button type="button" class="secondary" id="cancel" hidden>${TEXT.cancel}</button></div>
 </div>
 <div class="output">
-<div class="actions"><button type="submit" id="convert">${TEXT.convert}</button><button type="button" class="secondary" id="cancel" hidden>${TEXT.cancel}</button></div>
 <div id="status" role="status"></div>
 <p class="error" id="failure" role="alert" hidden></p>
 <section aria-labelledby="result-title"><h2 id="result-title">${TEXT.result}</h2><div id="result" tabindex="-1"><p class="empty">${TEXT.empty}</p></div></section>

@@ -1,5 +1,7 @@
-import { writeFile } from 'node:fs/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ElementHandle } from 'puppeteer-core';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readRequest } from '../../../functions/router/request.ts';
 import type { Option } from '../../../functions/shared/options/option.ts';
 import { referenceOf } from '../../../functions/shared/options/reference.ts';
@@ -11,16 +13,16 @@ import { ALL, NAMES, useSite } from './use-site.ts';
 
 const { used, base, page, data, mailServer, sources, file, ...site } = await useSite();
 const { open, ended, enterKey, callText, convertDropped, checkAccess, checkWholePage } = site;
-const PATHS = ['/', '/docs', '/support', '/account', ...NAMES.map((name) => `/docs/${name}`)];
+const PATHS = ['/', '/try', '/docs', '/support', '/account', ...NAMES.map((name) => `/docs/${name}`)];
 
 const errorAt = (field: string) =>
   page()
     .waitForSelector(`[data-field="${field}"] .error:not([hidden])`)
     .then((place) => place!.evaluate((each) => each.textContent!));
 
-describe('the page that tries conversions', () => {
+describe('the page with all options', () => {
   it.each(NAMES)('%s: shows the result of a sample after three clicks', async (name) => {
-    await open('/');
+    await open('/try');
     await enterKey();
 
     await page().click(`.tabs [data-tool=${name}]`);
@@ -40,7 +42,7 @@ describe('the page that tries conversions', () => {
   });
 
   it('uploads a file first that is too large for a request', async () => {
-    await open('/#app=imageproc');
+    await open('/try#app=imageproc');
     await enterKey();
     const paths: string[] = [];
     page().on('request', (request) => paths.push(`${request.method()} ${new URL(request.url()).pathname}`));
@@ -60,7 +62,7 @@ describe('the page that tries conversions', () => {
 
   it('converts a URL in demo mode without a key', async () => {
     const url = used().sources.urlOf('picture.png');
-    await open('/#app=imageproc');
+    await open('/try#app=imageproc');
 
     await page().type('#infile', url);
     await page().keyboard.press('Enter');
@@ -72,11 +74,11 @@ describe('the page that tries conversions', () => {
 
   it('shows several pages as a strip, and text as text', async () => {
     const infile = used().sources.urlOf('report.pdf');
-    await open(`/#app=pdftools&infile=${encodeURIComponent(infile)}&outfile=page-%25d.png&-r=30`);
+    await open(`/try#app=pdftools&infile=${encodeURIComponent(infile)}&outfile=page-%25d.png&-r=30`);
     await enterKey();
     await page().click('#convert');
     const pages = await ended();
-    await open(`/#app=pdftools&infile=${encodeURIComponent(infile)}&outfile=all.txt`);
+    await open(`/try#app=pdftools&infile=${encodeURIComponent(infile)}&outfile=all.txt`);
     await page().reload();
     await enterKey();
     await page().click('#convert');
@@ -87,7 +89,7 @@ describe('the page that tries conversions', () => {
   });
 
   it('shows an error at the field that it is about, with its code', async () => {
-    await open('/#app=pdftools&infile=ftp://x/&outfile=a.png&-r=5');
+    await open('/try#app=pdftools&infile=ftp://x/&outfile=a.png&-r=5');
 
     const error = await page().waitForSelector('#pdftools-r ~ .error:not([hidden])');
 
@@ -106,7 +108,7 @@ describe('the page that tries conversions', () => {
     await page().evaluateOnNewDocument(() => {
       Object.defineProperty(Navigator.prototype, 'pdfViewerEnabled', { get: () => true });
     });
-    await open('/#app=html2pdf&infile=sample%3Apage.html&outfile=a.pdf');
+    await open('/try#app=html2pdf&infile=sample%3Apage.html&outfile=a.pdf');
     await enterKey();
     const before = await left();
     await page().click('#convert');
@@ -119,7 +121,7 @@ describe('the page that tries conversions', () => {
   });
 
   it('tells how much of a file has been sent', async () => {
-    await open('/#app=imageproc&outfile=a.png');
+    await open('/try#app=imageproc&outfile=a.png');
     await enterKey();
     await page().evaluate(() => {
       const seen: number[] = [];
@@ -143,7 +145,7 @@ describe('the page that tries conversions', () => {
   });
 
   it('shows what went wrong with a source at its field', async () => {
-    await open(`/#app=pdftools&infile=${encodeURIComponent(used().sources.urlOf('missing'))}`);
+    await open(`/try#app=pdftools&infile=${encodeURIComponent(used().sources.urlOf('missing'))}`);
     await enterKey();
 
     await page().click('#convert');
@@ -154,7 +156,7 @@ describe('the page that tries conversions', () => {
   it('restores a call from the hash, and goes back and forward', async () => {
     const hash =
       '#app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&-rotate=90&-resize=50%25&-strip=no';
-    await open(`/${hash}`);
+    await open(`/try${hash}`);
     await page().click('.tabs [data-tool=html2pdf]');
     const other = await page().evaluate(() => location.hash);
     await page().goBack();
@@ -170,7 +172,7 @@ describe('the page that tries conversions', () => {
   });
 
   it('works with the keyboard alone', async () => {
-    await open('/');
+    await open('/try');
     const tabTo = async (selector: string) => {
       for (let presses = 0; presses < 60; presses += 1) {
         await page().keyboard.press('Tab');
@@ -194,7 +196,7 @@ describe('the page that tries conversions', () => {
     const hash = ['app', 'infile', 'outfile', '-resize', `-${evil}`].map(
       (name) => `${encodeURIComponent(name)}=${encodeURIComponent(evil)}`,
     );
-    await open(`/#${hash.join('&')}`);
+    await open(`/try#${hash.join('&')}`);
     await page().waitForSelector('.error:not([hidden])');
     await enterKey();
     await page().click('#convert');
@@ -204,7 +206,7 @@ describe('the page that tries conversions', () => {
   });
 
   it('never takes a key from the hash, or writes it there', async () => {
-    await open('/#app=imageproc&apikey=SECRET&infile=sample%3Apicture.png');
+    await open('/try#app=imageproc&apikey=SECRET&infile=sample%3Apicture.png');
     await page().type('#apikey', 'TYPED');
     await page().type('#outfile', 'x');
 
@@ -222,7 +224,7 @@ describe('the page that tries conversions', () => {
         value: valueFor(option),
         format: (option.outputs ?? [usual]).toSorted((a) => (a === usual ? -1 : 1))[0]!,
       }));
-      await open(`/#app=${name}`);
+      await open(`/try#app=${name}`);
 
       const calls = await page().evaluate(
         (app, all) => {
@@ -305,6 +307,133 @@ function valueFor(option: Option<unknown>): string {
   return found;
 }
 
+describe('the page for everyone', () => {
+  afterEach(async () => {
+    const context = page().browserContext();
+    await context.deleteCookie(...(await context.cookies()));
+  });
+  const invite = async (email: string) => {
+    const stores = openStores(data);
+    const token = await new Members(stores).invite(email);
+    stores.close();
+    await open(`/account/sign-in?token=${token}`);
+    await press(page(), 'main form button');
+    await open('/');
+  };
+  const choose = async (...names: string[]) => {
+    const input = (await page().$('input#files')) as ElementHandle<HTMLInputElement>;
+    await input.uploadFile(...names.map(file));
+    await page().waitForSelector(`#items > li:nth-child(${names.length})`);
+  };
+  /** Waits until every source is converted or has failed, and returns what the list says. */
+  const results = async () => {
+    await page().waitForFunction(() => {
+      const states = [...document.querySelectorAll<HTMLElement>('#items > li')].map(
+        ({ dataset }) => dataset.state!,
+      );
+      return states.every((state) => state === 'done' || state === 'failed');
+    });
+    return page().$$eval('#items > li', (all) =>
+      all.map(
+        (item) => `${(item as HTMLElement).dataset.state} ${item.querySelector('.status')!.textContent}`,
+      ),
+    );
+  };
+
+  it('converts several files for whoever is signed in, each with its own result or error', async () => {
+    await writeFile(file('broken.pdf'), '%PDF-1.7 nothing');
+    await invite('office@example.com');
+
+    await choose('letter.docx', 'picture.png', 'report.pdf', 'broken.pdf');
+    await page().click('#start');
+    const found = await results();
+
+    expect(found).toEqual([
+      expect.stringMatching(/^done Done in .*Download letter\.pdf$/),
+      expect.stringMatching(/^done Done in .*Download picture\.jpg$/),
+      expect.stringMatching(/^done Done in .*Download 3 files \(\.zip\)$/),
+      expect.stringMatching(/^failed This file is damaged or incomplete\./),
+    ]);
+    expect(await page().$eval('#summary', ({ textContent }) => textContent)).toBe(
+      '3 of 4 converted, 1 failed.',
+    );
+    expect(await page().$$eval('.grid img', ({ length }) => length)).toBe(4);
+    await page().click('details.more > summary');
+    await checkAccess();
+    await open('/account');
+    expect(await page().$eval('main', ({ textContent }) => textContent)).toContain(
+      'Conversions: 4. Failed: 1',
+    );
+  });
+
+  it('opens a protected file with its password, and makes a photo a PDF', async () => {
+    await writeFile(
+      file('locked.doc'),
+      await readFile(join(import.meta.dirname, '../../fixtures/office/locked.doc')),
+    );
+    await invite('office@example.com');
+
+    await choose('locked.doc', 'picture.png');
+    await page().select('#items > li:nth-child(2) select', 'pdf');
+    await page().click('#start');
+    expect((await results())[1]).toMatch(/^done .*picture\.pdf$/);
+    await page().type('#items input[type=password]', 'wrong');
+    await page().keyboard.press('Enter');
+    await page().waitForFunction(() =>
+      /This password is wrong/.test(document.querySelector('#items')!.textContent!),
+    );
+  });
+
+  it('needs no mouse, and speaks the language of the browser', async () => {
+    await page().setExtraHTTPHeaders({ 'Accept-Language': 'de-AT,de;q=0.9,en;q=0.8' });
+    await open('/');
+    await page().waitForSelector('#demo:not([hidden])');
+    const tabTo = async (selector: string) => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        await page().keyboard.press('Tab');
+        if (await page().evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return;
+      }
+      throw new Error(`${selector} cannot be reached.`);
+    };
+    await tabTo('#url');
+    await page().keyboard.type(used().sources.urlOf('picture.png').replace('http://', 'HTTP://'));
+    await page().keyboard.press('Enter');
+    await tabTo('#items button');
+    await page().keyboard.press('Enter');
+
+    expect(await results()).toEqual([
+      expect.stringMatching(/^done Fertig in .*picture\.jpgVorschau der ersten Seite$/),
+    ]);
+    expect(await page().$eval('h1', ({ textContent }) => textContent)).toBe('Dateien umwandeln');
+  });
+
+  it('tells whoever is not signed in what to do with a file, and refuses what is no address', async () => {
+    await open('/');
+    await choose('picture.png');
+    await page().click('#items button');
+    await page().type('#url', 'not an address');
+    await page().keyboard.press('Enter');
+
+    expect((await results())[0]).toMatch(/^failed Sign in to convert your own files\./);
+    expect(await page().$eval('#url-error', ({ textContent }) => textContent)).toMatch(
+      /^This is not a web address/,
+    );
+  });
+
+  it('converts without JavaScript', async () => {
+    await invite('plain@example.com');
+    await page().setJavaScriptEnabled(false);
+    await open('/');
+
+    const input = (await page().$('#plain-file')) as ElementHandle<HTMLInputElement>;
+    await input.uploadFile(file('letter.docx'));
+    await page().select('#file-outfile', 'result.png');
+    await press(page(), '.plain form button');
+
+    expect(page().url()).toMatch(/\/files\/\w+\/result\.png/);
+  });
+});
+
 it('signs up by email without JavaScript, and converts with the first key', async () => {
   await page().setJavaScriptEnabled(false);
   await open('/account');
@@ -316,7 +445,7 @@ it('signs up by email without JavaScript, and converts with the first key', asyn
   await press(page(), 'form button');
   const key = await page().$eval('#new-key', ({ textContent }) => textContent!);
   await page().setJavaScriptEnabled(true);
-  await open('/#app=imageproc');
+  await open('/try#app=imageproc');
   await page().type('#apikey', key);
   await page().click('[data-sample]:not([hidden])');
   await page().click('#convert');
@@ -392,7 +521,7 @@ async function prepareUpload(apiKey: string) {
 
 describe('every page', () => {
   // The other references have the same parts.
-  it.each(['/', '/docs', '/support', '/account', '/docs/html2pdf'])(
+  it.each(['/', '/try', '/docs', '/support', '/account', '/docs/html2pdf'])(
     '%s has no accessibility violations in light or dark, and fits a phone',
     checkWholePage,
   );

@@ -72,7 +72,7 @@ export async function useSite() {
   /** Converts a source of a tool that is dropped on its page, and returns the status. */
   async function convertDropped(name: string): Promise<string> {
     const [file] = FILES[name as keyof typeof tools];
-    await open(`/#app=${name}`);
+    await open(`/try#app=${name}`);
     await enterKey();
     await drop(page(), file, Buffer.from(sources[file]!));
     await page().click('#convert');

@@ -30,7 +30,7 @@ it('signs up with a provider without JavaScript, converts with the first key, an
   await press(page, 'a.button');
   const key = await page.$eval('#new-key', ({ textContent }) => textContent!);
   await page.setJavaScriptEnabled(true);
-  await page.goto(`${base}/#app=imageproc`);
+  await page.goto(`${base}/try#app=imageproc`);
   await page.type('#apikey', key);
   await page.click('[data-sample]:not([hidden])');
   await page.click('#convert');

@@ -1,0 +1,14 @@
+import { LIVE } from '../texts.ts';
+
+/** Shows the buttons that copy an element's text, which work only with a script. */
+export function offerCopies(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]')) {
+    button.hidden = false;
+    const label = button.textContent;
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy!)?.textContent ?? '');
+      button.textContent = LIVE.copied;
+      setTimeout(() => (button.textContent = label), 2000);
+    });
+  }
+}

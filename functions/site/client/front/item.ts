@@ -1,0 +1,387 @@
+import { chooseTool } from '../../../engines/choose-tool.ts';
+import type { SourceFacts } from '../../../shared/source/facts.ts';
+import { create } from '../dom.ts';
+import { sizeOf } from '../result.ts';
+import { type ConversionResult, convert, type Output } from '../service.ts';
+import { argsOf } from '../snippets.ts';
+import { encodePairs } from '../state.ts';
+import { type Kind, kindOf, resultName, TARGETS, type TargetId, targetsFor } from './kinds.ts';
+import { downloadOf, gallery } from './results.ts';
+import { TEXT } from './text.ts';
+import { accessOf, refresh, refusal, signInLink } from './visitor.ts';
+
+type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+type State = 'new' | 'waiting' | 'running' | 'done' | 'failed';
+
+/** A file or a URL. */
+interface Source {
+  readonly name: string;
+  readonly file?: File;
+  readonly url?: string;
+  readonly facts: SourceFacts;
+}
+
+/** See `FileLimits`. */
+interface Limits {
+  readonly maxSource: number;
+  readonly maxBody: number;
+}
+
+/** The list that an item belongs to. */
+interface Owner {
+  start(item: Item): void;
+  changed(): void;
+  removed(item: Item): void;
+}
+
+/** How often a busy service is asked again, and the longest wait in seconds. */
+const RETRIES = 10;
+const MAX_WAIT = 65;
+
+/** The tools, with the templates of their options. */
+const tools = [...document.querySelectorAll<HTMLTemplateElement>('template[data-tool]')].map((template) => ({
+  name: template.dataset.tool!,
+  formats: template.dataset.formats!.split(' '),
+  paged: template.dataset.paged!.split(' '),
+  template,
+}));
+let numbers = 0;
+
+/** A source in the list, with its own target, progress, error and results. */
+export class Item {
+  readonly name: string;
+  readonly file: File | undefined;
+  readonly url: string | undefined;
+  readonly facts: SourceFacts;
+  readonly kind: Kind;
+  readonly element: HTMLLIElement;
+  readonly #target: HTMLSelectElement;
+  readonly #status = create('div', { className: 'status' });
+  readonly #shown = create('div', { className: 'shown' });
+  readonly #action = create('button', { type: 'button' });
+  readonly #options: HTMLDetailsElement;
+  readonly #id: string;
+  readonly #limits: Limits;
+  readonly #owner: Owner;
+  #password = '';
+  #stop: AbortController | undefined;
+  state: State = 'new';
+  outputs: readonly Output[] = [];
+
+  constructor({ name, file, url, facts }: Source, limits: Limits, owner: Owner) {
+    this.name = name;
+    this.file = file;
+    this.url = url;
+    this.facts = facts;
+    this.#limits = limits;
+    this.#owner = owner;
+    numbers += 1;
+    this.#id = `item-${numbers}`;
+    this.kind = kindOf(this.facts);
+    const choices = targetsFor(this.kind, {
+      name: this.name,
+      isFile: this.file !== undefined && this.file.size <= limits.maxBody,
+    });
+    this.#target = create(
+      'select',
+      { ariaLabel: `${TEXT.to}: ${this.name}` },
+      ...choices.map((id) => create('option', { value: id }, TEXT.targets[id])),
+    );
+    this.#target.addEventListener('change', () => this.#changed());
+    const remove = create(
+      'button',
+      { type: 'button', className: 'remove', ariaLabel: TEXT.remove(this.name) },
+      '×',
+    );
+    remove.addEventListener('click', () => this.remove());
+    this.#action.addEventListener('click', () => this.#act());
+    const size = this.file ? ` · ${sizeOf(this.file.size)}` : '';
+    const head = create(
+      'div',
+      { className: 'head' },
+      create('span', { className: `kind ${this.kind}`, ariaHidden: 'true' }, badgeOf(this.kind, this.name)),
+      create(
+        'div',
+        { className: 'title' },
+        create('strong', {}, this.name),
+        create('small', {}, `${TEXT.kinds[this.kind]}${size}`),
+      ),
+      this.#target,
+      this.#action,
+      remove,
+    );
+    this.#options = create('details', { className: 'more' }, create('summary', {}, TEXT.options));
+    this.#options.addEventListener('toggle', () => this.#showOptions());
+    this.element = create('li', { id: this.#id }, head, this.#status, this.#shown, this.#options);
+    this.show('new');
+  }
+
+  get target(): TargetId {
+    return this.#target.value as TargetId;
+  }
+
+  set target(id: TargetId) {
+    if (this.target === id || ![...this.#target.options].some(({ value }) => value === id)) return;
+    this.#target.value = id;
+    this.#changed();
+  }
+
+  get targets(): readonly TargetId[] {
+    return [...this.#target.options].map(({ value }) => value as TargetId);
+  }
+
+  get isBusy(): boolean {
+    return this.state === 'waiting' || this.state === 'running';
+  }
+
+  /** Name of the tool that converts the source, for its options. A photo becomes a PDF as a page with it. */
+  get #tool() {
+    const { suffix } = TARGETS[this.target];
+    const target = { format: suffix.slice(suffix.lastIndexOf('.') + 1), isPaged: suffix.includes('%d') };
+    return this.#isPhotoPage
+      ? tools.find(({ name }) => name === 'html2pdf')
+      : chooseTool(this.facts, target, tools);
+  }
+
+  get #isPhotoPage(): boolean {
+    return this.kind === 'image' && this.target === 'pdf';
+  }
+
+  remove(): void {
+    this.#stop?.abort();
+    const next = this.element.nextElementSibling ?? this.element.previousElementSibling;
+    this.element.remove();
+    this.#owner.removed(this);
+    next?.querySelector('select')?.focus();
+  }
+
+  /** Shows a state. What an earlier conversion has shown goes. */
+  show(state: State, status: ReadonlyArray<Node | string> = [], shown: readonly Node[] = []): void {
+    this.state = state;
+    if (state !== 'done') this.outputs = [];
+    this.element.dataset.state = state;
+    this.#target.disabled = this.isBusy;
+    const labels = { new: TEXT.convert(1), waiting: TEXT.cancel, running: TEXT.cancel, failed: TEXT.again };
+    this.#action.hidden = state === 'done';
+    this.#action.className = state === 'new' || state === 'failed' ? 'small' : 'small secondary';
+    if (state !== 'done') this.#action.textContent = labels[state];
+    this.#status.replaceChildren(...status);
+    this.#shown.replaceChildren(...shown);
+    this.#owner.changed();
+  }
+
+  fail(detail: string, more: readonly Node[] = []): void {
+    this.show('failed', [create('p', { className: 'error', role: 'alert' }, detail), ...more]);
+  }
+
+  #act(): void {
+    if (this.state === 'waiting') this.show('new');
+    else if (this.isBusy) this.#stop?.abort();
+    else this.#owner.start(this);
+  }
+
+  #changed(): void {
+    this.#options.open = false;
+    this.#options.querySelector('.choices')?.remove();
+    if (!this.isBusy) this.show('new');
+  }
+
+  /** Copies the options of the tool from its template when they are opened. */
+  #showOptions(): void {
+    if (!this.#options.open || this.#options.querySelector('.choices')) return;
+    const tool = this.#tool;
+    if (!tool) return;
+    const controls = tool.template.content.cloneNode(true) as DocumentFragment;
+    for (const attribute of ['id', 'for', 'aria-describedby'])
+      for (const element of controls.querySelectorAll(`[${attribute}^="ID-"]`))
+        element.setAttribute(attribute, element.getAttribute(attribute)!.replace('ID', this.#id));
+    const outfile = resultName(this.name, this.target);
+    const hash = encodePairs([
+      ['app', tool.name],
+      ...(this.url === undefined ? [] : [['infile', this.url] as const]),
+      ['outfile', outfile],
+    ]);
+    const link = create('a', {
+      href: `${new URL('../try', import.meta.url).pathname}#${hash}`,
+      target: '_blank',
+    });
+    link.append(`${TEXT.allOptions} (${tool.name})`);
+    const panel = create('div', { className: 'choices' }, controls, create('p', {}, link));
+    panel.addEventListener('input', () => {
+      if (!this.isBusy) this.show('new');
+    });
+    this.#options.append(panel);
+  }
+
+  /** Returns the options that are set, as on a command line. */
+  #args(): string {
+    const { args = '' } = TARGETS[this.target];
+    const set = [...this.#options.querySelectorAll<Control>('.choices [data-name]')].flatMap((control) => {
+      const name = control.dataset.name!;
+      if (control instanceof HTMLInputElement && control.type === 'checkbox') {
+        const isInverted = control.dataset.value === 'no';
+        return control.checked === isInverted ? [] : [[name, control.dataset.value!] as const];
+      }
+      const values = control.value.split('\n').map((value) => value.trim());
+      return values.filter((value) => value !== '').map((value) => [name, value] as const);
+    });
+    const password = this.#password === '' ? [] : passwordOptions(this.kind, this.#password);
+    // An option that is set replaces that of the target.
+    const names = set.map(([name]) => name);
+    const own = args
+      .split(/ (?=-)/)
+      .filter((each) => each !== '' && !names.some((name) => each.startsWith(name)));
+    return [...own, argsOf([...set, ...password])].filter((each) => each !== '').join(' ');
+  }
+
+  /** Returns why the conversion cannot start, if so. */
+  #refusal(): string | undefined {
+    if (!this.file) return undefined;
+    if (this.file.size === 0) return TEXT.errors.empty;
+    if (this.file.size > this.#limits.maxSource) return TEXT.errors.tooLarge(this.#limits.maxSource / 1e6);
+    return refusal();
+  }
+
+  async run(): Promise<void> {
+    const refused = this.#refusal();
+    if (refused !== undefined) {
+      this.fail(refused, refused === refusal() ? signInLink() : []);
+      return;
+    }
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    const started = performance.now();
+    const progress = create('progress', { ariaLabel: this.name });
+    const text = create('span');
+    let sent = this.file ? 0 : 1;
+    let isWaiting = false;
+    const describe = () => {
+      const seconds = Math.floor((performance.now() - started) / 1000);
+      const now = sent < 1 ? TEXT.sending(Math.floor(100 * sent)) : TEXT.converting(seconds);
+      text.textContent = isWaiting ? TEXT.busy : now;
+    };
+    describe();
+    this.show('running', [progress, text]);
+    const timer = setInterval(describe, 200);
+    const onSent = (share: number) => {
+      sent = share;
+      if (share < 1) progress.value = share;
+      else progress.removeAttribute('value');
+    };
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        const ended = await this.#send(signal, onSent);
+        const { retryAfter } = ended;
+        if (retryAfter === undefined || retryAfter > MAX_WAIT || attempt === RETRIES || signal.aborted) {
+          this.#end(ended, started);
+          return;
+        }
+        isWaiting = true;
+        await new Promise((resolve) => {
+          setTimeout(resolve, 1000 * retryAfter);
+          signal.addEventListener('abort', resolve);
+        });
+        isWaiting = false;
+      }
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  #send(signal: AbortSignal, onSent: (share: number) => void): Promise<ConversionResult> {
+    const app = this.#isPhotoPage ? 'html2pdf' : 'auto';
+    const args = this.#args();
+    const query = encodePairs([
+      ['app', app],
+      ...(this.url === undefined ? [] : [['infile', this.url] as const]),
+      ['outfile', resultName(this.name, this.target)],
+      ...(args === '' ? [] : [['_args', args] as const]),
+    ]);
+    const { file } = this;
+    const source = this.#isPhotoPage && file ? photoPage(file) : { file };
+    const url = `${location.origin}/api/?${query}`;
+    return convert({ url }, { ...source, ...accessOf(), maxBody: this.#limits.maxBody, signal, onSent });
+  }
+
+  #end(ended: ConversionResult, started: number): void {
+    if (ended.outputs.length > 0) this.#succeed(ended, started);
+    else if (this.#stop?.signal.aborted) this.fail(TEXT.errors.cancelled);
+    else this.#explain(ended);
+  }
+
+  #succeed({ outputs, isDemo, warnings = [] }: ConversionResult, started: number): void {
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    const bytes = outputs.reduce((sum, output) => sum + (output.bytes ?? 0), 0);
+    const notes = [...(isDemo ? [TEXT.preview] : []), ...warnings.map((each) => `${TEXT.partly} ${each}`)];
+    const text = create('span', {}, TEXT.done(seconds, sizeOf(bytes)));
+    this.outputs = outputs;
+    this.show(
+      'done',
+      [
+        create('div', { className: 'done' }, text, downloadOf(this.name, outputs)),
+        ...notes.map((note) => create('p', { className: 'muted' }, note)),
+      ],
+      gallery(this.name, outputs),
+    );
+  }
+
+  /** Shows why the conversion failed, and what to do. */
+  #explain({ errors, isDemo }: ConversionResult): void {
+    const [{ code = '', detail } = { detail: '' }] = errors;
+    const { codes, demo, demoLimit, badKey, expired } = TEXT.errors;
+    const known = codes[code];
+    if (code === 'INVALID_KEY') {
+      const hasKey = accessOf().key !== '';
+      if (!hasKey) void refresh();
+      this.fail(hasKey ? badKey : expired, hasKey ? [] : signInLink());
+    } else if (isDemo) {
+      this.fail(code === 'RATE_LIMITED' ? demoLimit : (known ?? demo), signInLink());
+    } else if (code === 'PASSWORD_REQUIRED' || code === 'WRONG_PASSWORD') {
+      this.fail(known!, [this.#passwordField()]);
+      this.#status.querySelector('input')?.focus();
+    } else {
+      // The whole message is for those who read English. It names the option or the reason.
+      const more = known !== undefined && detail !== '' ? [create('p', { className: 'muted' }, detail)] : [];
+      this.fail(known ?? detail, more);
+    }
+  }
+
+  #passwordField(): HTMLElement {
+    const id = `${this.#id}-password`;
+    const input = create('input', { id, type: 'password', autocomplete: 'off' });
+    const label = create('label', { htmlFor: id }, TEXT.password);
+    const form = create(
+      'form',
+      { className: 'joined' },
+      input,
+      create('button', { type: 'submit', className: 'small' }, TEXT.unlock),
+    );
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.#password = input.value;
+      this.#owner.start(this);
+    });
+    return create('div', { className: 'password' }, label, form);
+  }
+}
+
+/** Returns the options that open a protected source. */
+function passwordOptions(kind: Kind, password: string): ReadonlyArray<readonly [string, string]> {
+  return [[kind === 'pdf' ? '-upw' : '--password', password]];
+}
+
+/** Returns a page that shows a photo on one sheet. */
+function photoPage(photo: File) {
+  const type = photo.type.replace(/^image\//, '').replace(/\W.*$/, '') || 'jpeg';
+  const asset = new File([photo], `photo.${type}`, { type: photo.type });
+  const style =
+    '@page{margin:10mm}html,body{margin:0}img{display:block;max-width:100%;max-height:270mm;margin:auto}';
+  const text = `<!doctype html><style>${style}</style><img src="${asset.name}">`;
+  return { file: new File([text], 'page.html', { type: 'text/html' }), assets: [asset] };
+}
+
+function badgeOf(kind: Kind, name: string): string {
+  const extension = /\.([a-z0-9]{2,4})$/i.exec(name)?.[1]?.toUpperCase();
+  if (kind === 'page') return 'WEB';
+  return extension ?? '?';
+}
