@@ -41,8 +41,6 @@ interface ConversionCall {
   /** Whether somebody is signed in, who needs no key. */
   readonly isMember?: boolean;
   readonly file?: File | undefined;
-  /** Files of a page, if `file` is one. */
-  readonly assets?: readonly File[];
   /** Maximum bytes of a file that a request may contain. */
   readonly maxBody?: number;
   readonly signal: AbortSignal;
@@ -67,7 +65,7 @@ const MEMBERS = 'convert';
 
 /** Converts. Without a key and a session, the service converts in demo mode and replies with text. */
 export async function convert({ url }: ApiCall, call: ConversionCall): Promise<ConversionResult> {
-  const { key, isMember = false, file, assets = [], maxBody = Number.POSITIVE_INFINITY, signal } = call;
+  const { key, isMember = false, file, maxBody = Number.POSITIVE_INFINITY, signal } = call;
   try {
     if (key === '' && !isMember) return await convertDemo(url, signal);
     const { origin, search } = new URL(url);
@@ -76,7 +74,7 @@ export async function convert({ url }: ApiCall, call: ConversionCall): Promise<C
     const sent = file && file.size > maxBody ? await upload(endpoint, file, { ...call, headers }) : undefined;
     if (sent && 'errors' in sent) return sent;
     const added = sent ? `&infile=${encodeURIComponent(sent.infile)}` : '';
-    const body = file && !sent ? formOf(file, assets) : undefined;
+    const body = file && !sent ? formOf(file) : undefined;
     // Only a form may use the session.
     const method = body || key === '' ? 'POST' : 'GET';
     const target = `${endpoint}${search}${added}`;
@@ -97,10 +95,9 @@ export async function convert({ url }: ApiCall, call: ConversionCall): Promise<C
   }
 }
 
-function formOf(file: File, assets: readonly File[]): FormData {
+function formOf(file: File): FormData {
   const form = new FormData();
   form.append('infile', file);
-  for (const asset of assets) form.append('asset', asset);
   return form;
 }
 

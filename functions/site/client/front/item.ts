@@ -78,10 +78,7 @@ export class Item {
     numbers += 1;
     this.#id = `item-${numbers}`;
     this.kind = kindOf(this.facts);
-    const choices = targetsFor(this.kind, {
-      name: this.name,
-      isFile: this.file !== undefined && this.file.size <= limits.maxBody,
-    });
+    const choices = targetsFor(this.kind, this.name);
     this.#target = create(
       'select',
       { ariaLabel: `${TEXT.to}: ${this.name}` },
@@ -134,17 +131,11 @@ export class Item {
     return this.state === 'waiting' || this.state === 'running';
   }
 
-  /** Name of the tool that converts the source, for its options. A photo becomes a PDF as a page with it. */
+  /** The tool that converts the source, for its options. */
   get #tool() {
     const { suffix } = TARGETS[this.target];
     const target = { format: suffix.slice(suffix.lastIndexOf('.') + 1), isPaged: suffix.includes('%d') };
-    return this.#isPhotoPage
-      ? tools.find(({ name }) => name === 'html2pdf')
-      : chooseTool(this.facts, target, tools);
-  }
-
-  get #isPhotoPage(): boolean {
-    return this.kind === 'image' && this.target === 'pdf';
+    return chooseTool(this.facts, target, tools);
   }
 
   remove(): void {
@@ -289,18 +280,16 @@ export class Item {
   }
 
   #send(signal: AbortSignal, onSent: (share: number) => void): Promise<ConversionResult> {
-    const app = this.#isPhotoPage ? 'html2pdf' : 'auto';
     const args = this.#args();
     const query = encodePairs([
-      ['app', app],
+      ['app', 'auto'],
       ...(this.url === undefined ? [] : [['infile', this.url] as const]),
       ['outfile', resultName(this.name, this.target)],
       ...(args === '' ? [] : [['_args', args] as const]),
     ]);
     const { file } = this;
-    const source = this.#isPhotoPage && file ? photoPage(file) : { file };
     const url = `${location.origin}/api/?${query}`;
-    return convert({ url }, { ...source, ...accessOf(), maxBody: this.#limits.maxBody, signal, onSent });
+    return convert({ url }, { file, ...accessOf(), maxBody: this.#limits.maxBody, signal, onSent });
   }
 
   #end(ended: ConversionResult, started: number): void {
@@ -368,16 +357,6 @@ export class Item {
 /** Returns the options that open a protected source. */
 function passwordOptions(kind: Kind, password: string): ReadonlyArray<readonly [string, string]> {
   return [[kind === 'pdf' ? '-upw' : '--password', password]];
-}
-
-/** Returns a page that shows a photo on one sheet. */
-function photoPage(photo: File) {
-  const type = photo.type.replace(/^image\//, '').replace(/\W.*$/, '') || 'jpeg';
-  const asset = new File([photo], `photo.${type}`, { type: photo.type });
-  const style =
-    '@page{margin:10mm}html,body{margin:0}img{display:block;max-width:100%;max-height:270mm;margin:auto}';
-  const text = `<!doctype html><style>${style}</style><img src="${asset.name}">`;
-  return { file: new File([text], 'page.html', { type: 'text/html' }), assets: [asset] };
 }
 
 function badgeOf(kind: Kind, name: string): string {

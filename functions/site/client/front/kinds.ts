@@ -1,5 +1,5 @@
-import { INPUTS, readInput } from '../../../engines/office/inputs.ts';
 import { readersOf } from '../../../engines/choose-tool.ts';
+import { INPUTS, readInput } from '../../../engines/office/inputs.ts';
 import type { SourceFacts } from '../../../shared/source/facts.ts';
 import type { FrontTexts } from '../../front/texts.ts';
 
@@ -52,9 +52,6 @@ const TARGETS_OF: Readonly<Record<Kind, readonly TargetId[]>> = {
   other: ['pdf', 'picture', 'text'],
 };
 
-/** Images that the browser of html2pdf shows, so that a page with one of them becomes a PDF. */
-const SHOWN = /^(jpe?g|png|gif|webp|avif|bmp)$/;
-
 /** Returns the kind of a source. */
 export function kindOf(facts: SourceFacts): Kind {
   const [reader, other] = readersOf(facts);
@@ -67,17 +64,11 @@ export function kindOf(facts: SourceFacts): Kind {
   return input === undefined ? 'other' : INPUTS[input];
 }
 
-/** Returns what a source can become. */
-export function targetsFor(
-  kind: Kind,
-  { name, isFile }: { readonly name: string; readonly isFile: boolean },
-): readonly TargetId[] {
-  const all = TARGETS_OF[kind];
-  const own = extensionOf(name);
-  const canBePdf = kind !== 'image' || (isFile && SHOWN.test(own));
-  // A document is not offered the format that it already has, except for a PDF or an image.
-  const isOwn = (id: TargetId) => kind !== 'image' && kind !== 'svg' && TARGETS[id].suffix === `.${own}`;
-  return all.filter((id) => (id !== 'pdf' || canBePdf) && (id === 'pdfSmaller' || !isOwn(id)));
+/** Returns what a source can become. A document is not offered the format that it already has. */
+export function targetsFor(kind: Kind, name: string): readonly TargetId[] {
+  const isOwn = (id: TargetId) => TARGETS[id].suffix === `.${extensionOf(name)}`;
+  const isKept = kind === 'image' || kind === 'svg' || kind === 'pdf';
+  return TARGETS_OF[kind].filter((id) => isKept || !isOwn(id));
 }
 
 /** Returns the name of a result: that of its source with another extension. */
@@ -102,6 +93,6 @@ export function readUrl(text: string): URL | undefined {
     : undefined;
 }
 
-export function extensionOf(name: string): string {
+function extensionOf(name: string): string {
   return /\.([a-z0-9]{1,8})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
 }

@@ -22,7 +22,7 @@ it.each([
   const found = kindOf({ head, name, contentType: '' });
 
   expect(found).toBe(kind);
-  expect(targetsFor(found, { name, isFile: true })[0]).toBe(first);
+  expect(targetsFor(found, name)[0]).toBe(first);
 });
 
 it('names each result after its source, as the service accepts it', () => {
