@@ -29,9 +29,10 @@ export interface Storage {
   /** Returns the presigned URL of an object, valid for the configured lifetime. */
   url(objectKey: string): Promise<string>;
   /**
-   * Opens a stored result, with its type, length and name as headers. Absent if this process itself serves the URLs.
+   * Opens a stored result, with its type, length and name as headers. Returns `undefined` for one that only its URL can
+   * deliver in time. Absent if this process itself serves the URLs.
    */
-  open?(objectKey: string, signal: AbortSignal): Promise<OpenedResult>;
+  open?(objectKey: string, signal: AbortSignal): Promise<OpenedResult | undefined>;
   /** Lifetime of a URL in seconds. */
   readonly urlLifetime?: number;
 }

@@ -75,7 +75,9 @@ export async function convert(
     // Everyone who joined a conversion gets its result in the same turn, and each URL is signed.
     await takeTurn(account);
     const output = await present.output(request, result, { storage: dependencies.storage, signal });
-    const kept = cacheHeaders(request, { created, linkExpiry: linkExpiry(http.query) });
+    // Another status redirects to a URL that expires.
+    const kept =
+      output.status === 200 ? cacheHeaders(request, { created, linkExpiry: linkExpiry(http.query) }) : {};
     const reply = withHeaders(output, { ...(cache && { 'X-Cache': cache }), ...kept });
     ended = { reply, facts: { ...progress, code: 'OK', keyId, account } };
   } catch (thrown) {

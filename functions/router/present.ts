@@ -75,11 +75,14 @@ async function deliverReply(
   const objectKey = result.objectKeys[0] ?? '';
   const headers = detailHeaders(request, result);
   if (request.response === 'file' && storage.open) {
-    const { content, ...file } = await storage.open(objectKey, signal);
-    return { status: 200, headers: { ...headers, ...file.headers }, body: '', content };
+    const opened = await storage.open(objectKey, signal);
+    if (opened) {
+      const { content, ...file } = opened;
+      return { status: 200, headers: { ...headers, ...file.headers }, body: '', content };
+    }
   }
   const url = await storage.url(objectKey);
-  if (request.response === 'file') return { status: 200, headers, body: '', file: url };
+  if (request.response === 'file' && !storage.open) return { status: 200, headers, body: '', file: url };
   return { status: 303, headers: { ...headers, Location: url }, body: '' };
 }
 

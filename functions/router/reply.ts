@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { type ConversionError, ERRORS } from '../shared/errors.ts';
@@ -8,6 +9,8 @@ export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The body as it is sent, if it is compressed. */
+  readonly compressed?: Buffer;
   /** URL of the result that is the body, if the server itself serves results. */
   readonly file?: string;
   /** Content of the result that is the body, if it was read from another server. */
@@ -30,6 +33,20 @@ const HEADERS = {
 /** Adds headers to a reply. */
 export function withHeaders(reply: HttpReply, headers: Readonly<Record<string, string>>): HttpReply {
   return { ...reply, headers: { ...reply.headers, ...headers } };
+}
+
+const compressed = new Map<string, Buffer>();
+
+/** Compresses a reply whose body is one of a few, if the client accepts that. */
+export function compressedReply(
+  reply: HttpReply,
+  { header }: { header(name: string): string | undefined },
+): HttpReply {
+  const varying = withHeaders(reply, { Vary: 'Accept-Encoding' });
+  if (!/\bgzip\b/.test(header('accept-encoding') ?? '')) return varying;
+  const bytes = compressed.get(reply.body) ?? gzipSync(reply.body);
+  compressed.set(reply.body, bytes);
+  return { ...withHeaders(varying, { 'Content-Encoding': 'gzip' }), compressed: bytes };
 }
 
 /**

@@ -17,7 +17,7 @@ import type { HttpRequest } from './http.ts';
 import { type Presentation, presentationOf } from './present.ts';
 import { checkLength } from './query.ts';
 import { describeApi } from './reference/openapi.ts';
-import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
+import { compressedReply, type HttpReply, jsonReply, withHeaders } from './reply.ts';
 import { parameterNames } from './request.ts';
 import { takeTurn } from './turn.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
@@ -57,7 +57,8 @@ async function respond(received: Omit<Call, 'endpoint'>, dependencies: Dependenc
   if (endpoint === 'health') return { reply: await healthReply(dependencies), facts: { code: 'OK' } };
   if (endpoint === 'openapi') {
     const { tools, uploads } = dependencies;
-    return { reply: describeApi(tools, { canUpload: uploads !== undefined }), facts: { code: 'OK' } };
+    const reply = describeApi(tools, { canUpload: uploads !== undefined });
+    return { reply: compressedReply(reply, http), facts: { code: 'OK' } };
   }
   if (endpoint === 'version') return { reply: jsonReply(200, version), facts: { code: 'OK' } };
   const call = { ...received, endpoint };

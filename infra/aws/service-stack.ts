@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Architecture, Code, type IFunction, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
@@ -22,6 +23,7 @@ import { Front } from './constructs/front.ts';
 import { KeyTable } from './constructs/key-table.ts';
 import { LoginPool } from './constructs/login-pool.ts';
 import { placementOf } from './constructs/placement.ts';
+import { Queries } from './constructs/queries.ts';
 import { RateRule } from './constructs/rate-rule.ts';
 import { ResultsBucket } from './constructs/results-bucket.ts';
 import { ServiceFunction, type ServiceFunctionProps } from './constructs/service-function.ts';
@@ -143,6 +145,25 @@ export class ServiceStack extends Stack {
       sandboxRequired: settings.sandbox === 'required',
       email: settings.alarmEmail,
     });
+    const { monthlyBudget, alarmEmail } = settings;
+    if (monthlyBudget !== undefined && alarmEmail !== undefined) {
+      new CfnBudget(this, 'Budget', {
+        budget: {
+          budgetType: 'COST',
+          timeUnit: 'MONTHLY',
+          budgetLimit: { amount: monthlyBudget, unit: 'USD' },
+          costFilters: { TagKeyValue: ['user:service$docmill'] },
+        },
+        notificationsWithSubscribers: [
+          {
+            notification: { notificationType: 'ACTUAL', comparisonOperator: 'GREATER_THAN', threshold: 100 },
+            subscribers: [{ subscriptionType: 'EMAIL', address: alarmEmail }],
+          },
+        ],
+      });
+    }
+    const logs = [router, ...functions.values()].map(({ logGroup }) => logGroup);
+    new Queries(this, 'Queries', { folder: this.stackName, logs });
     if (settings.wafRate !== undefined) {
       new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn: endpoint.deploymentStage.stageArn });
     }
@@ -161,7 +182,9 @@ export class ServiceStack extends Stack {
     this.#output('KeyTable', table.tableName, 'Stores the hashes of the API keys.');
     this.#output('Sizes', JSON.stringify(this.#sizes), 'Memory of the functions, for the prices of usage.');
     this.#output('RouterFunction', router.live.functionArn, 'Alias to move for a rollback.');
-    for (const [name, { live }] of functions) {
+    this.#output('routerLog', router.logGroup.logGroupName, 'Log group of the router.');
+    for (const [name, { live, logGroup }] of functions) {
+      this.#output(`${name}Log`, logGroup.logGroupName, `Log group of ${name}.`);
       this.#output(`${name}Function`, live.functionArn, `Alias for direct invocations of ${name}.`);
     }
     this.#output(

@@ -122,6 +122,11 @@ const schema = z
     /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
     alarmEmail: z.email().optional(),
     /**
+     * Dollars a month above which AWS Budgets sends an email to `alarmEmail`, for everything with the tags of the stage.
+     * Activate the tag `service` for cost allocation first.
+     */
+    monthlyBudget: z.number().positive().optional(),
+    /**
      * `best-effort` starts engines without their own sandbox, which Lambda does not allow. With `required`, no tool
      * would start.
      */
@@ -168,22 +173,30 @@ const schema = z
      */
     provisioned: byFunction(100_000),
   })
-  .superRefine(({ provisioned, tenantIsolation, front, wafRate, conversionLimits }, { addIssue }) => {
-    const warm = TOOLS.filter((name) => provisioned[name] !== undefined);
-    if (tenantIsolation && warm.length > 0) {
-      const message = `cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two`;
-      addIssue({ code: 'custom', path: ['provisioned'], message });
-    }
-    if (front && conversionLimits.seconds + FRONT_RESERVE > front.timeout) {
-      const message = `must be at most ${front.timeout - FRONT_RESERVE}, ${FRONT_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
-      addIssue({ code: 'custom', path: ['conversionLimits', 'seconds'], message });
-    }
-    if (front && wafRate !== undefined) {
-      const message =
-        'cannot be set together with front: the gateway sees the IP addresses of CloudFront, which all callers share';
-      addIssue({ code: 'custom', path: ['wafRate'], message });
-    }
-  });
+  .superRefine(
+    ({ provisioned, tenantIsolation, front, wafRate, conversionLimits, ...more }, { addIssue }) => {
+      if (more.monthlyBudget !== undefined && more.alarmEmail === undefined)
+        addIssue({
+          code: 'custom',
+          path: ['monthlyBudget'],
+          message: 'needs alarmEmail, which the email is sent to',
+        });
+      const warm = TOOLS.filter((name) => provisioned[name] !== undefined);
+      if (tenantIsolation && warm.length > 0) {
+        const message = `cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two`;
+        addIssue({ code: 'custom', path: ['provisioned'], message });
+      }
+      if (front && conversionLimits.seconds + FRONT_RESERVE > front.timeout) {
+        const message = `must be at most ${front.timeout - FRONT_RESERVE}, ${FRONT_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
+        addIssue({ code: 'custom', path: ['conversionLimits', 'seconds'], message });
+      }
+      if (front && wafRate !== undefined) {
+        const message =
+          'cannot be set together with front: the gateway sees the IP addresses of CloudFront, which all callers share';
+        addIssue({ code: 'custom', path: ['wafRate'], message });
+      }
+    },
+  );
 
 export type Settings = z.output<typeof schema>;
 
@@ -209,7 +222,11 @@ export function parseSettings(json: unknown, stage?: string): Settings {
   if (!isRecord(json)) throw new Error('The settings must be a JSON object.');
   const { stages = {}, ...general } = json;
   if (!isRecord(stages)) throw new Error('stages must be an object with the settings of each stage.');
-  const result = schema.safeParse(merge(general, stage === undefined ? {} : (stages[stage] ?? {})));
+  if (stage !== undefined && !Object.hasOwn(stages, stage))
+    throw new Error(
+      `There is no stage '${stage}' in the settings. To create it, add it to stages: "stages": { "${stage}": {} }.`,
+    );
+  const result = schema.safeParse(merge(general, stage === undefined ? {} : stages[stage]));
   if (result.success) return result.data;
   const issues = result.error.issues.map(
     ({ path, message }) => `${path.join('.') || 'settings'}: ${message}.`,

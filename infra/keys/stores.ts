@@ -12,6 +12,7 @@ import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
 import { originSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
 import { OUTPUTS_FILE, readOutputs } from '../aws/outputs.ts';
+import { regionOption } from '../aws/region.ts';
 import { readSettings } from '../local/settings.ts';
 import { openStores as openLocalStores } from '../local/stores.ts';
 import type { Command } from './command.ts';
@@ -38,7 +39,7 @@ export async function openStores({
     }
     return { ...openLocalStores(dataDirectory), origin };
   }
-  const client = new DynamoDBClient(region === undefined ? {} : { region });
+  const client = new DynamoDBClient(regionOption(region));
   return {
     keys: createDynamoKeys({ client, table }),
     usage: createDynamoUsage({ client, table, tools: Object.keys(tools) }),

@@ -153,6 +153,17 @@ describe('the metrics of Lambda and API Gateway raise the alarms', () => {
     expectToDependOnDeclaration('Throttles', consecutive(ofRefused));
   });
 
+  it('when the gateway refuses requests that never reach the router', async () => {
+    const { ask, urlOf } = used();
+    take();
+    const query = { app: 'imageproc', infile: urlOf('a.png'), outfile: 'a.mp3' };
+    for (let round = 0; round < 3; round += 1)
+      await Promise.all(Array.from({ length: 100 }, () => ask(query)));
+    const lines = take();
+
+    expect(raisedOfAws(consecutive(lines))).toContain('RefusedByGateway');
+  });
+
   it('when calls fail for 15 minutes', async () => {
     const { ask, urlOf, emulator } = used();
     take();

@@ -136,9 +136,9 @@ function functionError(payload: unknown): ConversionError {
   const cause = new Error(`The function failed: ${JSON.stringify(payload)?.slice(0, 500)}`);
   const type = (payload as { errorType?: unknown } | undefined)?.errorType;
   if (type === 'Sandbox.Timedout') return timeoutError(cause);
-  if (type === 'Runtime.ExitError' || type === 'Runtime.OutOfMemory') {
-    return engineCrashError(cause);
-  }
+  // The source may need more memory than the function has. Engines are processes of their own, so whatever else ends the
+  // function is not the source's fault.
+  if (type === 'Runtime.OutOfMemory') return engineCrashError(cause);
   return ConversionError.from(cause);
 }
 

@@ -6,6 +6,12 @@ import { dispositionOf } from '../../shared/formats.ts';
 import type { Storage } from '../storage.ts';
 
 /**
+ * Maximum bytes of a result that a function streams. Lambda is fast for the first 6 MB of a response, then sends 2 MB a
+ * second, and ends it at 200 MB: https://docs.aws.amazon.com/lambda/latest/dg/configuration-response-streaming.html
+ */
+const MAX_STREAMED = 6 * 2 ** 20;
+
+/**
  * Stores objects in a bucket. Grants are presigned POST forms and URLs are presigned GETs, so neither needs a request
  * to AWS.
  */
@@ -44,6 +50,11 @@ export function createS3Storage({
     async open(objectKey, signal) {
       const command = new GetObjectCommand({ Bucket: bucket, Key: objectKey });
       const stored = await client.send(command, { abortSignal: signal });
+      const content = stored.Body as Readable;
+      if ((stored.ContentLength ?? 0) > MAX_STREAMED) {
+        content.destroy();
+        return undefined;
+      }
       const headers = {
         'Content-Type': stored.ContentType,
         'Content-Length': stored.ContentLength?.toString(),
@@ -52,7 +63,7 @@ export function createS3Storage({
       const known = Object.entries(headers).filter(([, value]) => value !== undefined);
       return {
         headers: Object.fromEntries(known) as Record<string, string>,
-        content: stored.Body as Readable,
+        content,
       };
     },
   };

@@ -65,7 +65,7 @@ export function readDependencies(): Dependencies & { readonly siteGateway?: Site
       functionName: (tool) => toolFunctions[tool] ?? tool,
       isolated,
     }),
-    health: createLambdaHealth({ client: lambda, functions: toolFunctions, isolated }),
+    health: createLambdaHealth({ client: lambda, functions: toolFunctions, isolated, store: accounts }),
     version: withNode(environment.version),
     coalesce: createCoalescer(),
     limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits },

@@ -30,14 +30,15 @@ export function streamReply(
 ): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
     const signal = AbortSignal.timeout(time);
-    const { status, headers, body, content } = await respond(readProxyEvent(event), signal);
+    const reply: HttpReply | SiteReply = await respond(readProxyEvent(event), signal);
+    const { status, headers, content, body } = reply;
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
     if (content) {
       await pipeline(content, response, { signal });
     } else {
       // AWS's client sends status and headers from inside `write`, and never from `end`
       // (aws-lambda-nodejs-runtime-interface-client#97).
-      response.write(body);
+      response.write(reply.compressed ?? body);
       response.end();
     }
     await idle();
@@ -53,7 +54,8 @@ export function readProxyEvent(event: APIGatewayProxyEvent): HttpRequest {
   const headers = Object.entries({ ...event.headers, ...event.multiValueHeaders });
   const header = (wanted: string) => {
     const found = headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
-    return Array.isArray(found) ? found.join(', ') : found;
+    const gatewayId = wanted === 'x-request-id' ? event.requestContext.requestId : undefined;
+    return Array.isArray(found) ? found.join(', ') : (found ?? gatewayId);
   };
   const { body, isBase64Encoded } = event;
   const content = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');

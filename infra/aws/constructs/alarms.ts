@@ -34,6 +34,8 @@ interface AlarmsProps {
 }
 
 const FIVE_MINUTES = Duration.minutes(5);
+/** Maximum requests in five minutes that do not reach the router. Scanners send some to paths that do not exist. */
+const MAX_REFUSED = 100;
 
 /**
  * A dashboard, and alarms that require action by an operator. The runbook in `infra/aws/README.md` has a row for each
@@ -93,6 +95,22 @@ export class Alarms extends Construct {
       label: 'Throttles',
     });
     this.#alarm('Throttles', throttles, 0, 'Lambda refused to start functions.');
+    // API Gateway counts its own 503 as `4XXError`, because its status is modified. What it refuses never reaches the router.
+    const refused = new MathExpression({
+      expression: 'FILL(c, 0) - FILL(i, 0)',
+      usingMetrics: {
+        c: gateway('Count', 'Sum'),
+        i: lambda('Invocations', 'Sum', props.functions.get('router')!.functionName),
+      },
+      period: FIVE_MINUTES,
+      label: 'Refused by the gateway',
+    });
+    this.#alarm(
+      'RefusedByGateway',
+      refused,
+      MAX_REFUSED,
+      `The gateway refused more than ${MAX_REFUSED} requests in five minutes, because of its throttle or WAF.`,
+    );
     const concurrency = lambda('ConcurrentExecutions', 'Maximum');
     this.#alarm(
       'Concurrency',
@@ -145,7 +163,7 @@ export class Alarms extends Construct {
         ],
         [
           graph('Concurrent executions', [concurrency.with({ label: 'account' }), ...byFunction]),
-          graph('Throttles and memory', [throttles, memory]),
+          graph('Throttles and memory', [throttles, refused, memory]),
         ],
         [
           graph('Cold starts', byTool('ColdStarts', 'Sum')),

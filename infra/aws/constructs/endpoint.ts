@@ -137,6 +137,8 @@ export class Endpoint extends RestApi {
         'X-Content-Type-Options': text('nosniff'),
         'Cache-Control': text('no-store'),
         'X-Error-Code': text(code),
+        // The same as in the router's log, which uses the gateway's ID unless the caller sends one.
+        'X-Request-Id': 'context.requestId',
         ...(retryAfter !== undefined && { 'Retry-After': text(String(retryAfter)) }),
         // The gateway cannot choose among several origins, and these responses contain nothing about a caller.
         ...(hasCors && {

@@ -39,7 +39,7 @@ export class LoginPool extends UserPool {
         requireDigits: true,
         requireSymbols: true,
       },
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     this.addDomain('Domain', {
       cognitoDomain: { domainPrefix: domain },

@@ -91,7 +91,8 @@ export class ServiceFunction extends Construct {
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       currentVersionOptions:
         provisioned === undefined
-          ? { removalPolicy: RemovalPolicy.RETAIN }
+          ? // Not RETAIN: if the deployment fails, a version that stays would keep the same code from being published again.
+            { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE }
           : // Provisioned concurrency of an old version would still be billed.
             { removalPolicy: RemovalPolicy.DESTROY, provisionedConcurrentExecutions: provisioned },
       ...props.placement,

@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';
+import { regionOption } from '../region.ts';
 import { readSettings } from '../settings.ts';
 import { readStage, stackName } from '../stage.ts';
 import { listReleases, rollBack } from './releases.ts';
@@ -24,7 +25,7 @@ const stack = stackName(settings.name, readStage(stage));
 const router = (await readOutputs(values.outputs))[stack]?.RouterFunction?.split(':').at(-2);
 if (router === undefined)
   throw new Error(`${values.outputs} has no outputs of the stack ${stack}. Deploy it first.`);
-const client = new LambdaClient();
+const client = new LambdaClient(regionOption());
 process.stdout.write(`stack  ${stack}\n`);
 if (version === undefined) {
   for (const { version: listed, deployed } of await listReleases(client, router))

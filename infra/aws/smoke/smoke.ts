@@ -8,6 +8,7 @@ import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { S3Client } from '@aws-sdk/client-s3';
 import type * as tools from '../../../functions/tools.ts';
 import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';
+import { regionOption } from '../region.ts';
 import { readSettings } from '../settings.ts';
 import { readStage, stackName } from '../stage.ts';
 import type { Check } from './check.ts';
@@ -40,7 +41,7 @@ for await (const check of checkService({ base, apiKey, page, document })) print(
 
 const outputs = (await readOutputs(values.outputs))[stackName(settings.name, readStage(stage))];
 if (outputs) {
-  const lambda = new LambdaClient();
+  const lambda = new LambdaClient(regionOption());
   const names = Object.fromEntries(
     Object.entries(outputs).flatMap(([output, value]) => {
       const tool = /^(\w+)Function$/.exec(output)?.[1];
@@ -57,7 +58,7 @@ if (outputs) {
   const isolated = settings.tenantIsolation;
   for await (const check of checkFunctions({ lambda, names, isolated, sources })) print(check);
   const { ResultsBucket: bucket = '', KeyTable: table = '', FrontUrl: frontUrl } = outputs;
-  const clients = { lambda, s3: new S3Client(), dynamodb: new DynamoDBClient() };
+  const clients = { lambda, s3: new S3Client(regionOption()), dynamodb: new DynamoDBClient(regionOption()) };
   const stored = { bucket, bucketUrl: `https://${bucket}.s3.amazonaws.com/`, table };
   const deployment = { base, apiKey, names, isolated, page, frontUrl, ...clients, ...stored };
   // Runs in parallel to the other checks, because it takes 30 s.

@@ -54,6 +54,13 @@ function call(query: Record<string, string> = GOOD, accept?: string, open?: Stor
   );
 }
 
+it('redirects to a file that only its URL can deliver in time, and lets nobody keep that', async () => {
+  const reply = await call({ ...GOOD, _response: 'file', _cache: '60' }, undefined, async () => undefined);
+
+  expect(reply).toMatchObject({ status: 303, headers: { 'Cache-Control': 'no-store' } });
+  expect(reply.headers.Location).toMatch(/^https:\/\/files\.example\/.*b\.png$/);
+});
+
 describe('JSON', () => {
   it('names the results, what is known about them, and ignored options', async () => {
     result = {

@@ -68,10 +68,11 @@ function evaluate(alarm: AlarmResource, series: Series): number | undefined {
     if (MetricStat) values.set(Id, aggregate(MetricStat.Stat, find(MetricStat.Metric, series)));
   const [expression = '', ...others] = alarm.Metrics.flatMap(({ Expression }) => Expression ?? []);
   if (others.length > 0) throw new Error('An alarm has several expressions.');
-  const terms = expression.split(' + ').map((term) => /^FILL\((\w+), 0\)$/.exec(term)?.[1]);
-  return terms.reduce((sum, id) => {
-    if (id === undefined || !values.has(id)) throw new Error(`Unknown term in '${expression}'.`);
-    return sum + (values.get(id) ?? 0);
+  const terms = `+ ${expression}`.split(/ (?=[+-] )/).map((term) => /^([+-]) FILL\((\w+), 0\)$/.exec(term));
+  return terms.reduce((sum, term) => {
+    const [, sign, id = ''] = term ?? [];
+    if (!values.has(id)) throw new Error(`Unknown term in '${expression}'.`);
+    return sum + (sign === '-' ? -1 : 1) * (values.get(id) ?? 0);
   }, 0);
 }
 

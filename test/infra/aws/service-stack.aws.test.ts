@@ -221,7 +221,7 @@ describe('the stack', () => {
 
   it('retains the key table, with on-demand capacity and point-in-time recovery', () => {
     template.hasResource('AWS::DynamoDB::Table', {
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       Properties: {
         BillingMode: 'PAY_PER_REQUEST',
         KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
@@ -304,7 +304,7 @@ describe('the stack', () => {
   it('publishes a version of each function, keeps it, and lets the router invoke versions', () => {
     template.resourceCountIs('AWS::Lambda::Version', NAMES.length + 1);
     template.allResources('AWS::Lambda::Version', {
-      DeletionPolicy: 'Retain',
+      DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
     });
     template.resourceCountIs('AWS::Lambda::Alias', NAMES.length + 1);
@@ -314,6 +314,17 @@ describe('the stack', () => {
         NAMES.map((name) => [name, expect.stringMatching(new RegExp(`^${name}FunctionCurrentVersion`))]),
       ),
     );
+  });
+
+  it('leaves nothing behind when its creation fails, and no version that would keep a retry from publishing', () => {
+    // CloudFormation keeps what has the policy Retain, even if the operation that created it is rolled back.
+    const kept = [template, synthesize(EVERYTHING)].flatMap((each) =>
+      Object.entries(each.toJSON().Resources as Record<string, { DeletionPolicy?: string }>).filter(
+        ([, { DeletionPolicy }]) => DeletionPolicy === 'Retain',
+      ),
+    );
+
+    expect(kept.map(([name]) => name)).toEqual([]);
   });
 
   it('sends requests to the alias of the router', () => {
@@ -352,7 +363,8 @@ describe('the stack', () => {
         'RouterFunction',
         'SiteUrl',
         'Sizes',
-        ...NAMES.map((name) => `${name}Function`),
+        ...NAMES.flatMap((name) => [`${name}Function`, `${name}Log`]),
+        'routerLog',
       ].sort(),
     );
     expect(JSON.stringify(outputs.CreateKey!.Value)).toContain(
@@ -406,7 +418,17 @@ describe('the stack', () => {
 
   it('has what each option adds', () => {
     const everything = synthesize(EVERYTHING);
-    const limited = synthesize({ ...settings, wafRate: 500 });
+    const limited = synthesize({ ...settings, wafRate: 500, monthlyBudget: 20, alarmEmail: 'a@example.com' });
+    const [acl] = Object.values(limited.findResources('AWS::WAFv2::WebACL'));
+
+    expect(
+      acl!.Properties.Rules.map(({ Statement }: { Statement: Record<string, { Limit: number }> }) => {
+        return Statement.RateBasedStatement!.Limit;
+      }),
+    ).toEqual([500, 50]);
+    limited.hasResourceProperties('AWS::Budgets::Budget', {
+      Budget: Match.objectLike({ BudgetLimit: { Amount: 20, Unit: 'USD' } }),
+    });
 
     everything.hasResourceProperties('AWS::CloudFront::Distribution', {
       DistributionConfig: {
@@ -493,7 +515,7 @@ describe('the stack', () => {
     const everything = synthesize(EVERYTHING);
 
     template.resourceCountIs('AWS::Cognito::UserPool', 0);
-    everything.hasResource('AWS::Cognito::UserPool', { DeletionPolicy: 'Retain' });
+    everything.hasResource('AWS::Cognito::UserPool', { DeletionPolicy: 'RetainExceptOnCreate' });
     everything.hasResourceProperties('AWS::Cognito::UserPoolDomain', { ManagedLoginVersion: 2 });
     everything.hasResourceProperties('AWS::Cognito::ManagedLoginBranding', {
       UseCognitoProvidedValues: true,

@@ -105,11 +105,16 @@ describe('the settings of a stage', () => {
   });
 
   it.each([undefined, 'prod'])('do not apply to stage %s', (stage) => {
-    expect(parseSettings(given, stage)).toMatchObject({
+    const all = { ...given, stages: { ...given.stages, prod: {} } };
+    expect(parseSettings(all, stage)).toMatchObject({
       accountConcurrency: 100,
       demo: { perAddress: 5, perHour: 10 },
       conversionLimits: { seconds: 60, sourceMegabytes: 50 },
     });
+  });
+
+  it('must be in the settings, so that a misspelled one is not deployed', () => {
+    expect(() => parseSettings(given, 'dve')).toThrow("There is no stage 'dve' in the settings.");
   });
 
   it('are checked like the others', () => {

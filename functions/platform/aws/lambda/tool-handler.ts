@@ -17,7 +17,7 @@ import { isInvocation } from './direct/read-event.ts';
 import { orReceive, runDirect } from './direct/run.ts';
 import { inflateLayers } from './inflate-layers.ts';
 import { withMemoryGuard } from './memory-guard.ts';
-import { conversionMetrics } from './metrics.ts';
+import { conversionMetrics, withCallMetrics } from './metrics.ts';
 import { reportSandbox } from './sandbox-report.ts';
 import { warmEngine } from './warm.ts';
 
@@ -26,6 +26,7 @@ interface Context {
   getRemainingTimeInMillis(): number;
   /** Ends with the version or alias that the caller named. */
   readonly invokedFunctionArn: string;
+  readonly awsRequestId: string;
   /** Set for functions with tenant isolation. */
   readonly tenantId?: string;
 }
@@ -122,7 +123,13 @@ async function prepare<T extends Tool>(
   const warm = () => warmEngine(engine, log, WARM_TIME);
   await Promise.all([whole, warm()]);
 
-  const direct = { tool, handle, egress, limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits } };
+  const direct = {
+    tool,
+    handle,
+    egress,
+    log: withCallMetrics(log, metrics),
+    limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits },
+  };
   return async (event, context) => {
     if (isHealthCheck(event)) {
       // Without this, a failed engine would stay down in an environment that serves only health checks.
@@ -132,7 +139,8 @@ async function prepare<T extends Tool>(
     const remaining = context.getRemainingTimeInMillis() - RESERVE;
     const signal = AbortSignal.timeout(Math.max(1, remaining));
     if (isFromRouter(context) && isInvocation(tool, event)) return handle(event, signal);
-    return runDirect(event, { account: context.tenantId ?? 'direct', signal }, direct);
+    const caller = { account: context.tenantId ?? 'direct', signal, requestId: context.awsRequestId };
+    return runDirect(event, caller, direct);
   };
 }
 

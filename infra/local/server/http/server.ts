@@ -131,9 +131,9 @@ async function answer(
     return serveFile(request, response, { url: file, storage });
   }
 
-  function sendReply({ status, headers, body }: HttpReply | SiteReply): void {
+  function sendReply({ status, headers, body, compressed }: HttpReply | SiteReply): void {
     startReply();
-    const bytes = bytesOf(body);
+    const bytes = compressed ?? bytesOf(body);
     response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
     response.end(request.method === 'HEAD' ? undefined : bytes);
   }

@@ -35,7 +35,7 @@ it('runs the function of the tool once', async () => {
 it.each<[string, Ending, string]>([
   ['its time limit', ended('Sandbox.Timedout'), 'TIMED_OUT'],
   ['its memory limit', ended('Runtime.OutOfMemory'), 'CONVERSION_FAILED'],
-  ['a crash', ended('Runtime.ExitError'), 'CONVERSION_FAILED'],
+  ['a crash', ended('Runtime.ExitError'), 'INTERNAL'],
   ['an error of its own', ended('TypeError'), 'INTERNAL'],
 ])('gives a function that ended by %s the right code', async (_, ending, code) => {
   const error = await run(async () => ending).catch((thrown) => thrown);

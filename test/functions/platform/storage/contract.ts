@@ -54,7 +54,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       const objectKey = await put(await grant(), content);
       if (!storage.open) return;
 
-      const { headers, content: opened } = await storage.open(objectKey, signal);
+      const { headers, content: opened } = (await storage.open(objectKey, signal))!;
 
       expect(headers).toMatchObject({ 'Content-Type': 'image/png', 'Content-Length': '100000' });
       expect(Object.values(headers)).not.toContain('');

@@ -1,5 +1,6 @@
 import type { EgressGuard } from '../../../../shared/egress/guard.ts';
-import { ConversionError, type ErrorReport } from '../../../../shared/errors.ts';
+import { ConversionError, type ErrorCode, type ErrorReport } from '../../../../shared/errors.ts';
+import { describe, type Log } from '../../../../shared/log.ts';
 import { namesWithoutEffect } from '../../../../shared/options/read-options.ts';
 import type { ConversionLimits, Tool } from '../../../../shared/tool.ts';
 import type { Invoke } from '../../../invoke/invoke.ts';
@@ -13,6 +14,8 @@ interface DirectDependencies {
   readonly handle: Invoke;
   readonly egress: EgressGuard;
   readonly limits: ConversionLimits;
+  /** Logs and counts the call. The router does so for its own calls. */
+  readonly log: Log;
 }
 
 /** A failure in Lambda's format: `errorType` is the error code, which Step Functions matches in `ErrorEquals`. */
@@ -43,10 +46,19 @@ export function orReceive(put: Put): Put {
  */
 export async function runDirect(
   event: unknown,
-  { account, signal }: { readonly account: string; readonly signal: AbortSignal },
-  { tool, handle, egress, limits }: DirectDependencies,
+  {
+    account,
+    signal,
+    requestId,
+  }: { readonly account: string; readonly signal: AbortSignal; readonly requestId: string },
+  { tool, handle, egress, limits, log }: DirectDependencies,
 ): Promise<ToolResult> {
   const started = performance.now();
+  const ended = (code: ErrorCode | 'OK') => {
+    const milliseconds = Math.round(performance.now() - started);
+    log('call', { requestId, direct: true, tool: tool.name, account, code, milliseconds });
+    return milliseconds;
+  };
   try {
     const { source, format, outputName, options, optionNames, ignored, upload } = readEvent(tool, event);
     const receiver = createReceiver(upload, egress, account);
@@ -71,9 +83,12 @@ export async function runDirect(
       ...(pageCount === undefined ? {} : { pageCount }),
       ignored: namesWithoutEffect({ tool, format, optionNames, ignored }, sourceKind),
       warnings,
-      milliseconds: Math.round(performance.now() - started),
+      milliseconds: ended('OK'),
     };
   } catch (thrown) {
-    throw new ToolError(ConversionError.from(thrown).toReport());
+    const error = ConversionError.from(thrown);
+    if (error.code === 'INTERNAL') log('internal error', { requestId, cause: describe(error) }, 'error');
+    ended(error.code);
+    throw new ToolError(error.toReport());
   }
 }
