@@ -36,6 +36,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     }
     if (isClaimed || toolbox.isNeeded(options, format))
       return convertPrepared(conversion, await toolbox.prepare(conversion), output);
+    if (format === 'json') return toolbox.describe(conversion);
     const rotate = options.rotations.reduce((sum, { degrees }) => sum + degrees, 0) % 360;
     return pdf.convert({ ...conversion, ...output, options: { ...options, rotate } });
   }
@@ -46,17 +47,18 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     { path, pageCount, pages, warnings }: Prepared,
     output: PdfOutput,
   ): Promise<Converted> {
-    const { options, source } = conversion;
+    const { options, source, format } = conversion;
     const whole = { firstPage: 1, lastPage: 0, pages: undefined, odd: false, even: false };
     // The pages of a PDF are gray already.
-    const gray = options.gray && conversion.format !== 'pdf';
+    const gray = options.gray && format !== 'pdf';
     const opened = { gray, userPassword: undefined, ownerPassword: undefined, rotate: 0 };
-    const converted = await pdf.convert({
+    const prepared = {
       ...conversion,
       ...output,
       source: { ...source, path },
       options: { ...options, ...whole, ...opened },
-    });
+    };
+    const converted = format === 'json' ? await toolbox.describe(prepared) : await pdf.convert(prepared);
     return {
       ...converted,
       pageCount,

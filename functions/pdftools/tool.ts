@@ -44,9 +44,9 @@ const options = {
 /** Converts PDF pages. The option names are those of pdftoppm and VeryPDF's pdf2img. */
 export const pdftools = defineTool({
   name: 'pdftools',
-  summary: 'Converts PDF pages to images or text, and rewrites PDFs.',
+  summary: 'Converts PDF pages to images or text, merges, changes and describes PDFs.',
   source: 'file',
-  formats: [...PAGE_IMAGES, 'pdf', 'txt'],
+  formats: [...PAGE_IMAGES, 'pdf', 'txt', 'json'],
   paged: [...PAGE_IMAGES, 'pdf', 'txt'],
   options,
   common: ['-f', '-l', '-r', '-width', '-height', '-quality'],

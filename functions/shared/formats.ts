@@ -55,6 +55,7 @@ const TABLE = {
     contentType: 'text/html; charset=utf-8',
     matches: (head) => /^<!doctype html/i.test(head.toString('latin1')),
   },
+  json: { contentType: 'application/json', matches: starts('{') },
   // The caller chooses the encoding.
   csv: { contentType: 'text/csv', matches: isText },
 } as const satisfies Readonly<Record<string, FormatFacts>>;

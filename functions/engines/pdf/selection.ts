@@ -41,5 +41,5 @@ export function rangeOf(
 }
 
 function isImage(format: Format): boolean {
-  return format !== 'pdf' && format !== 'txt';
+  return format !== 'pdf' && format !== 'txt' && format !== 'json';
 }

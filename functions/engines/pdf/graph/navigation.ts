@@ -21,7 +21,7 @@ interface Target {
 }
 
 /** An item of an outline, independent of its document. */
-interface OutlineItem {
+export interface OutlineItem {
   readonly title: Value;
   readonly target: Target | undefined;
   readonly action: Dictionary | undefined;
@@ -34,7 +34,7 @@ interface OutlineItem {
 const MAX_ITEMS = 50_000;
 
 /** Reads the destinations of one source document. */
-class Navigation {
+export class Navigation {
   readonly graph: Graph;
   readonly #pageOf: ReadonlyMap<string, number>;
   readonly named: ReadonlyMap<string, Value>;

@@ -7,9 +7,23 @@ export interface SourceFacts {
   readonly isEncrypted: boolean;
 }
 
+/** Facts that are not in the objects of a document. */
+export interface FileFacts {
+  readonly bytes: number;
+  /** Pages to list, from 1. All if absent. */
+  readonly pages?: readonly number[] | undefined;
+  readonly version: string;
+  readonly isLinearized: boolean;
+  readonly encryption: Readonly<Record<string, unknown>> | null;
+  /** The standards that the document claims to follow, such as `PDF/A-2b`. */
+  readonly claims: readonly string[];
+}
+
 /** The operations of the graph worker and their arguments; see `worker.ts`. Files are `qpdf --json-output`. */
 export interface GraphOperations {
   readonly inspect: { readonly graph: string };
+  /** Writes a description of the document to `target`, as JSON. */
+  readonly describe: { readonly graph: string; readonly target: string; readonly file: FileFacts };
   /** Writes the changes of the merged document `graph` to `target`, for `qpdf --update-from-json`. */
   readonly edit: {
     readonly graph: string;

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { serveRequests } from '../../worker/serve.ts';
+import { describeDocument } from './describe.ts';
 import { editGraph } from './edit.ts';
 import { readFieldValues } from './form-values.ts';
 import { Graph, type GraphJson } from './graph.ts';
@@ -9,6 +10,9 @@ await serveRequests<GraphOperations>({
   inspect: async ({ graph: path }): Promise<SourceFacts> => {
     const graph = readGraph(path);
     return { pageCount: graph.pages.length, isEncrypted: graph.trailer['/Encrypt'] !== undefined };
+  },
+  describe: async ({ graph, target, file }) => {
+    writeFileSync(target, `${JSON.stringify(describeDocument(readGraph(graph), file), undefined, 2)}\n`);
   },
   edit: async ({ graph: path, target, sources, ...rest }) => {
     const graph = readGraph(path);

@@ -83,6 +83,12 @@ export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> 
   );
 }
 
+/** @throws ConversionError `UNSUPPORTED_SOURCE` for a source that is not a PDF. */
+export async function checkPdf({ path }: { readonly path: string }): Promise<void> {
+  if ((await readHead(path)).includes('%PDF-')) return;
+  throw new ConversionError('UNSUPPORTED_SOURCE', 'The source is not a PDF document.');
+}
+
 async function readHead(path: string): Promise<string> {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);

@@ -3,10 +3,18 @@ import { join, relative } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { PageRange } from '../../../shared/options/option.ts';
 import { choosePages, integers, pagesText, selectsAll } from '../../../shared/options/page-selection.ts';
-import type { Conversion, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
+import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
 import { ATTACHED } from '../graph/attachments.ts';
 import { createGraphs } from '../graph/client.ts';
-import type { Edited, GraphOperations, GraphWork, SourceFacts, Stamp, Text } from '../graph/operations.ts';
+import type {
+  Edited,
+  FileFacts,
+  GraphOperations,
+  GraphWork,
+  SourceFacts,
+  Stamp,
+  Text,
+} from '../graph/operations.ts';
 import type { PdfOptions } from '../options.ts';
 import type { Attached, Information, Part } from '../qpdf/job.ts';
 import { createQpdf } from '../qpdf/qpdf.ts';
@@ -15,7 +23,7 @@ import { selectPages } from '../selection.ts';
 import { blankPdf } from '../stamp.ts';
 import type { ToolboxOptions } from './options.ts';
 import { type Capabilities, changingOption, checkPermissions } from './permissions.ts';
-import { checkPdfs, downloadSources, type NamedSource, type NamedUrl } from './sources.ts';
+import { checkPdf, checkPdfs, downloadSources, type NamedSource, type NamedUrl } from './sources.ts';
 
 type ToolboxConversion = Conversion<PdfOptions & ToolboxOptions, SourceFile>;
 
@@ -127,25 +135,67 @@ export function createToolbox(dependencies: EngineDependencies) {
     return { path, pageCount, pages, warnings: [...warnings, ...(isUnclaimed ? [UNCLAIMED] : [])] };
   }
 
+  /** Describes a document as JSON. */
+  async function describe(conversion: ToolboxConversion): Promise<Converted> {
+    const { source, directory, limits } = conversion;
+    await checkPdf(source);
+    const named = { ...source, parameter: 'infile', url: undefined };
+    const { path, graph, password, facts } = await inspect(named, 0, conversion);
+    const { pageCount } = facts;
+    if (pageCount > limits.pages) {
+      const message = `The document has ${pagesText(pageCount)}. The maximum is ${limits.pages}.`;
+      throw new ConversionError('SOURCE_TOO_LARGE', message);
+    }
+    const bytes = await readFile(path);
+    const encryption = facts.isEncrypted ? await readEncryption(named, password, 0, conversion) : undefined;
+    const pages = selectPages(conversion, pageCount);
+    const file: FileFacts = {
+      bytes: bytes.length,
+      ...(!selectsAll(pages, pageCount) && { pages }),
+      version: /%PDF-(\d\.\d)/.exec(bytes.toString('latin1', 0, 1024))?.[1] ?? '',
+      isLinearized: bytes.toString('latin1', 0, 1024).includes('/Linearized'),
+      encryption: encryption
+        ? {
+            bits: encryption.parameters.bits,
+            method: encryption.parameters.method,
+            isOwner: encryption.ownerpasswordmatched,
+            permissions: encryption.capabilities,
+          }
+        : null,
+      claims: claimsIn(bytes),
+    };
+    const target = join(directory, 'description.json');
+    const args = { graph: relative(directory, graph), target: relative(directory, target), file };
+    await graphs.run('describe', args, { inputs: [graph], outputs: [target] }, conversion);
+    return { pageCount, outputs: [{ path: target }] };
+  }
+
+  /** Reads the encryption of a document: a few hundred bytes of numbers and switches, which qpdf writes. */
+  async function readEncryption(
+    { path }: { readonly path: string },
+    password: string | undefined,
+    index: number,
+    conversion: ToolboxConversion,
+  ): Promise<EncryptionFacts> {
+    const target = join(conversion.directory, `encryption-${index}.json`);
+    await qpdf.edit({ source: path, target, password, encryptionJson: true }, conversion);
+    return (JSON.parse(await readFile(target, 'utf8')) as { encrypt: EncryptionFacts }).encrypt;
+  }
+
   /** @throws ConversionError `CONVERSION_FAILED` for a change that permissions or signatures forbid. */
   async function checkAllowed(
     sources: readonly Inspected[],
     changing: string | undefined,
     conversion: ToolboxConversion,
   ): Promise<void> {
-    const { options, directory } = conversion;
+    const { options } = conversion;
     for (const [index, { path, password, facts, parameter }] of sources.entries()) {
       if (changing !== undefined && (await hasSignature(path))) {
         const message = `The document is signed, and '${changing}' would make its signatures invalid. Add -force to change it.`;
         throw new ConversionError('CONVERSION_FAILED', message, { parameter: changing });
       }
       if (!facts.isEncrypted) continue;
-      const target = join(directory, `encryption-${index}.json`);
-      await qpdf.edit({ source: path, target, password, encryptionJson: true }, conversion);
-      // A few hundred bytes of numbers and switches, which qpdf writes.
-      const { encrypt } = JSON.parse(await readFile(target, 'utf8')) as {
-        encrypt: { capabilities: Capabilities; ownerpasswordmatched: boolean };
-      };
+      const encrypt = await readEncryption({ path }, password, index, conversion);
       if (!encrypt.ownerpasswordmatched) checkPermissions(encrypt.capabilities, parameter, options);
     }
   }
@@ -241,6 +291,7 @@ export function createToolbox(dependencies: EngineDependencies) {
   return {
     isNeeded,
     prepare,
+    describe,
     close: async () => {
       await Promise.all([qpdf.close(), graphs.close()]);
     },
@@ -248,6 +299,13 @@ export function createToolbox(dependencies: EngineDependencies) {
 }
 
 export type Toolbox = ReturnType<typeof createToolbox>;
+
+/** The encryption of a document, as `qpdf --json --json-key=encrypt` reports it. */
+interface EncryptionFacts {
+  readonly capabilities: Capabilities;
+  readonly ownerpasswordmatched: boolean;
+  readonly parameters: { readonly bits: number; readonly method: string };
+}
 
 /** A source whose objects have been read. */
 interface Inspected {
@@ -263,6 +321,19 @@ interface Sheet {
   readonly path: string;
   readonly count: number;
   readonly parameter: string;
+}
+
+/** Returns the standards that a PDF claims to follow, from its metadata if they are not compressed. */
+function claimsIn(bytes: Buffer): string[] {
+  const at = bytes.indexOf('<x:xmpmeta');
+  const end = bytes.indexOf('</x:xmpmeta>', at);
+  const metadata = at >= 0 && end > at ? bytes.toString('utf8', at, Math.min(end, at + 1_000_000)) : '';
+  const entry = (name: string) => new RegExp(`${name}(?:="|>)([0-9A-Za-z]{1,2})`).exec(metadata)?.[1];
+  const [archive, level = '', accessible] = ['pdfaid:part', 'pdfaid:conformance', 'pdfuaid:part'].map(entry);
+  return [
+    ...(archive === undefined ? [] : [`PDF/A-${archive}${level.toLowerCase()}`]),
+    ...(accessible === undefined ? [] : [`PDF/UA-${accessible}`]),
+  ];
 }
 
 /** Whether a PDF claims to be PDF/A, which requires metadata that are readable in the file. */
