@@ -2,7 +2,7 @@ import { mergeAttachments } from './attachments.ts';
 import { drawOnPages } from './draw.ts';
 import { fillFields } from './fill.ts';
 import type { FieldValue } from './form-values.ts';
-import { type Graph, isDictionary, type Page, type Value } from './graph.ts';
+import { type Graph, isDictionary, type Value } from './graph.ts';
 import { mergeLayers } from './layers.ts';
 import { mergeNavigation } from './navigation.ts';
 import type { GraphOperations } from './operations.ts';
@@ -20,7 +20,9 @@ const UNTAGGED =
 /** Changes a document and returns warnings about parts that are missing in it. */
 export function editGraph(graph: Graph, { sources, order, work, values }: EditRequest): string[] {
   const warnings: string[] = [];
-  const sheets = removeSheets(graph, work.pageCount);
+  // The pages with stamps are at the end.
+  const sheets = graph.pages.slice(work.pageCount);
+  graph.truncate(work.pageCount);
   if (sources.length > 0) {
     mergeNavigation(graph, sources, order);
     mergeLayers(graph, sources, order);
@@ -47,16 +49,6 @@ export function editGraph(graph: Graph, { sources, order, work, values }: EditRe
   typesetter.finish();
   if (work.isUnclaimed) graph.merge(graph.rootRef, { '/Metadata': null });
   return warnings;
-}
-
-/** Removes the pages with stamps, which are at the end, and returns them. */
-function removeSheets(graph: Graph, pageCount: number): readonly Page[] {
-  const { pages } = graph;
-  const sheets = pages.slice(pageCount);
-  const tree = graph.root['/Pages'];
-  if (sheets.length === 0 || typeof tree !== 'string') return [];
-  graph.merge(tree, { '/Kids': pages.slice(0, pageCount).map(({ ref }) => ref), '/Count': pageCount });
-  return sheets;
 }
 
 /** Removes the structure tree of the first document. Pages of the others would refer to its elements. */

@@ -104,10 +104,17 @@ export class Graph {
     return this.#pages;
   }
 
+  /** Keeps only the first pages. The document must have been merged by qpdf, which writes a tree of one level. */
+  truncate(pageCount: number): void {
+    const tree = this.root['/Pages'];
+    if (!isReference(tree) || this.pages.length <= pageCount) return;
+    this.#pages = this.pages.slice(0, pageCount);
+    this.merge(tree, { '/Kids': this.#pages.map(({ ref }) => ref), '/Count': pageCount });
+  }
+
   /** Replaces an object. */
   set(ref: string, value: Value): void {
     this.#changed.set(keyOf(ref), { value });
-    this.#pages = undefined;
   }
 
   /** Merges entries into a dictionary, or the dictionary of a stream. Entries that are null are removed. */
@@ -117,7 +124,6 @@ export class Graph {
     );
     const isStream = 'stream' in (this.#entry(ref) ?? {});
     this.#changed.set(keyOf(ref), isStream ? { stream: { dict } } : { value: dict });
-    this.#pages = undefined;
   }
 
   /** Adds an object and returns its reference. */
@@ -169,6 +175,17 @@ export class Graph {
     return `${this.#maxId} 0 R`;
   }
 
+  /** Returns a page, whose dictionary is always the current one. */
+  #page(ref: string, inherited: Dictionary): Page {
+    const current = () => ({ ...inherited, ...this.dict(ref) });
+    return {
+      ref,
+      get dict() {
+        return current();
+      },
+    };
+  }
+
   #collectPages(): Page[] {
     const pages: Page[] = [];
     const seen = new Set<string>();
@@ -184,7 +201,7 @@ export class Graph {
       );
       const kids = this.get(own['/Kids']);
       if (Array.isArray(kids)) for (const kid of kids as readonly Value[]) visit(kid, passed, depth + 1);
-      else pages.push({ ref: node, dict: { ...own, ...passed } });
+      else pages.push(this.#page(node, passed));
     };
     visit(this.root['/Pages'], {}, 0);
     return pages;
