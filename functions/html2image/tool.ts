@@ -1,4 +1,9 @@
-import { ignoredPageNames, pageOptions, refusedPageNames } from '../engines/chromium/page-options.ts';
+import {
+  ignoredPageNames,
+  insteadOfRefused,
+  pageOptions,
+  refusedPageNames,
+} from '../engines/chromium/page-options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import {
   category,
@@ -99,6 +104,7 @@ export const html2image = defineTool({
   common: ['--width', '--height', '--zoom', '--selector', '--quality'],
   ignored: [...ignoredPageNames, '--format', '-f', '--background', '--no-background'],
   refused: refusedPageNames,
+  instead: insteadOfRefused,
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'image'] },
   *validate({ transparent, cropLeft, width, zoom = 1, selector, smartWidth, device }, format) {
     if (transparent && format === 'jpg') {

@@ -1,4 +1,4 @@
-import { ignoredPageNames, refusedPageNames } from '../engines/chromium/page-options.ts';
+import { ignoredPageNames, insteadOfRefused, refusedPageNames } from '../engines/chromium/page-options.ts';
 import { checkEncryption } from '../engines/pdf/qpdf/encryption.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
@@ -24,6 +24,7 @@ export const html2pdf = defineTool({
   common: ['--page-size', '--orientation', '--margin-top', '--print-media-type', '--page-ranges'],
   ignored: [...ignoredPageNames, ...IGNORED],
   refused: [...refusedPageNames, '--xsl-style-sheet', '--dump-outline'],
+  instead: insteadOfRefused,
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'pdf'] },
   *validate(options) {
     yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');

@@ -12,6 +12,11 @@ const IGNORED: readonly string[] = (
   '-png -tiff -tiffcompression -jpegopt -decrypt'
 ).split(' ');
 
+/** Formats of documents that people ask to make of a PDF. */
+const EDITABLE = ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp', 'rtf', 'html', 'csv'] as const;
+const NOT_EDITABLE =
+  'A PDF contains no paragraphs or tables that could be edited. Its text can be written as .txt.';
+
 const {
   encrypt,
   ownerPassword: newOwnerPassword,
@@ -52,6 +57,7 @@ export const pdftools = defineTool({
   common: ['-f', '-l', '-r', '-width', '-height', '-quality'],
   ignored: IGNORED,
   refused: ['-defaultgrayprofile', '-defaultrgbprofile', '-defaultcmykprofile', '-displayprofile'],
+  unwritten: Object.fromEntries(EDITABLE.map((format) => [format, NOT_EDITABLE])),
   sizing: { memory: 3008, layers: ['pdf', 'pdfjs', 'image', 'fonts', 'sandbox'] },
   *validate(options, format) {
     yield* checkPageSelection(options);

@@ -55,7 +55,8 @@ const TABLE = {
     contentType: 'text/html; charset=utf-8',
     matches: (head) => /^<!doctype html/i.test(head.toString('latin1')),
   },
-  json: { contentType: 'application/json', matches: starts('{') },
+  // The service's JSON is indented.
+  json: { contentType: 'application/json', matches: starts('{\n') },
   // The caller chooses the encoding.
   csv: { contentType: 'text/csv', matches: isText },
 } as const satisfies Readonly<Record<string, FormatFacts>>;

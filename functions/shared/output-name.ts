@@ -67,9 +67,11 @@ export function checkFormat(tool: Tool, format: Format, { kind }: OutputName): F
   const shape = kind === 'one' ? `a .${format} file` : `one .${format} file per page`;
   const offer = formats.map((known) => `.${known}`).join(', ');
   const instead = offer === '' ? 'always writes a single file' : `writes ${offer}`;
+  const unwritten = tool.unwritten?.[format];
+  const reason = unwritten === undefined ? '' : ` ${unwritten}`;
   throw new ConversionError(
     'UNSUPPORTED_CONVERSION',
-    `Parameter 'outfile' asks for ${shape}, but ${tool.name} ${instead}.`,
+    `Parameter 'outfile' asks for ${shape}, but ${tool.name} ${instead}.${reason}`,
   );
 }
 

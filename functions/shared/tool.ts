@@ -57,6 +57,10 @@ export interface Tool<P extends Options = Options> {
    * Options of the original program that are rejected, because they would access files or the network, or run code.
    */
   readonly refused: readonly string[];
+  /** Sentences that follow the errors for formats that the tool does not write. */
+  readonly unwritten?: Readonly<Partial<Record<Format, string>>>;
+  /** Sentences that follow the errors for refused options, by name. */
+  readonly instead?: Readonly<Record<string, string>>;
   readonly sizing: Sizing;
   /** Options for a source that becomes pages of another document, by key. */
   readonly asPages?: Readonly<Record<string, unknown>>;

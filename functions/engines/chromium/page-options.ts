@@ -216,3 +216,12 @@ export const refusedPageNames: readonly string[] = (
   '--cookie-jar --cache-dir --post --post-file --run-script --ssl-crt-path --ssl-key-path ' +
   '--ssl-key-password --read-args-from-stdin'
 ).split(' ');
+
+const SEND_FILES =
+  "No page can read files of the service. Send the page with its files: -F infile=@page.html -F 'asset=@a.png'.";
+
+/** Sentences that follow the errors for refused options. */
+export const insteadOfRefused: Readonly<Record<string, string>> = {
+  '--allow': SEND_FILES,
+  '--enable-local-file-access': SEND_FILES,
+};

@@ -157,7 +157,9 @@ function unprotectedError(name: string, reason: string): ConversionError {
 
 function unknownOptionError(tool: Tool, name: string, names: readonly string[]): ConversionError {
   if (tool.refused.includes(name)) {
-    const message = `Option ${quote(name)} is not allowed, because it would access files or the network, or run code.`;
+    const instead = tool.instead?.[name];
+    const hint = instead === undefined ? '' : ` ${instead}`;
+    const message = `Option ${quote(name)} is not allowed, because it would access files or the network, or run code.${hint}`;
     return new ConversionError('BAD_PARAMETER', message, { parameter: name });
   }
   const guess = suggest(name, names);

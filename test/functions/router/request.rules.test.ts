@@ -72,6 +72,11 @@ it('reports every operator of imageproc that is invalid', () => {
   for (const name of ['-resize', '-rotate', '-blur']) expect(message).toContain(`'${name}'`);
 });
 
+it('says why a format is not written, and what to do instead of a refused option', () => {
+  expect(refusal('pdftools', 'a.docx', '')).toContain('no paragraphs or tables that could be edited');
+  expect(refusal('html2pdf', 'a.pdf', '--enable-local-file-access')).toContain('-F infile=@page.html');
+});
+
 it('applies no rule of a format that the tool does not write', () => {
   expect(refusal('imageproc', 'a.docx', '-colorspace=CMYK')).not.toContain('-colorspace');
 });
