@@ -142,7 +142,6 @@ export class ServiceStack extends Stack {
       namespace: this.stackName,
       accountConcurrency: settings.accountConcurrency,
       conversionSeconds: settings.conversionLimits.seconds,
-      sandboxRequired: settings.sandbox === 'required',
       email: settings.alarmEmail,
     });
     const { monthlyBudget, alarmEmail } = settings;
@@ -224,7 +223,6 @@ export class ServiceStack extends Stack {
       isolated: this.#settings.tenantIsolation,
       environment: {
         ...reach,
-        sandbox: this.#settings.sandbox,
         isolated: this.#settings.tenantIsolation,
         ...this.#commonEnvironment(),
       } satisfies ToolEnvironment,

@@ -127,11 +127,6 @@ const schema = z
      */
     monthlyBudget: z.number().positive().optional(),
     /**
-     * `best-effort` starts engines without their own sandbox, which Lambda does not allow. With `required`, no tool
-     * would start.
-     */
-    sandbox: z.enum(['required', 'best-effort']).default('best-effort'),
-    /**
      * Concurrent executions of your account and region (`aws lambda get-account-settings`). New accounts have 10.
      * Half of this number of conversions can run at once, because the router waits for each tool.
      */
@@ -153,8 +148,6 @@ const schema = z
     network: z
       .strictObject({
         tools: z.array(z.enum(TOOLS)),
-        vpcId: z.string(),
-        availabilityZones: z.array(z.string()),
         subnetIds: z.array(z.string()),
         securityGroupIds: z.array(z.string()),
       })

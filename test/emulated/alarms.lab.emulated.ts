@@ -53,20 +53,6 @@ describe('the log lines of deployed functions raise the alarms', () => {
   });
 });
 
-describe('the log lines of functions that require a sandbox', () => {
-  const { log, take } = recorder();
-  const used = useEmulator({ settings: { ...settings, sandbox: 'required' }, log });
-
-  it('raise the alarm about it, because Lambda does not allow one', async () => {
-    const { ask, urlOf } = used();
-
-    const { status } = await ask({ app: 'imageproc', infile: urlOf('a.png'), outfile: 'a.jpg' });
-
-    expect(status).toBe(500);
-    expect(raised(take())).toEqual(expect.arrayContaining(['InternalErrors', 'SandboxIncomplete']));
-  });
-});
-
 /** The alarms on metrics of Lambda and API Gateway. */
 const OF_AWS = [...alarms].filter(([, alarm]) =>
   metricsOf(alarm).every(({ Namespace }) => Namespace?.startsWith('AWS/')),

@@ -208,17 +208,26 @@ function siteTable(): string {
 }
 
 const DAYS = 30;
+/** Size of a result in KB, and GiB of a month that are free. */
+const [RESULT_KB, FREE_GIB] = [200, 100];
+
+/** Returns the price of downloading so many results in a month. */
+function downloads(results: number): number {
+  return OTHER_PRICES.outGib * Math.max(0, (1000 * RESULT_KB * results) / 2 ** 30 - FREE_GIB);
+}
 
 function monthTable(all: readonly Tool[]): string {
-  const dollars = (tool: Tool, perDay: number, coldShare: number) =>
-    `$${sumOf(exampleCost(tool, DAYS * perDay, coldShare)).toFixed(2)}`;
+  const dollars = (tool: Tool, perDay: number, coldShare: number, more = 0) =>
+    `$${(sumOf(exampleCost(tool, DAYS * perDay, coldShare)) + more).toFixed(2)}`;
   const rows = all.map((tool) => [
     tool.name,
     dollars(tool, 10, 1),
     dollars(tool, 1000, 0.02),
     dollars(tool, 100_000, 0.02),
+    dollars(tool, 100_000, 0.02, downloads(DAYS * 100_000)),
   ]);
-  return table(['tool', '10 a day, all cold', '1,000 a day, 2 % cold', '100,000 a day, 2 % cold'], rows);
+  const head = ['10 a day, all cold', '1,000 a day, 2 % cold', '100,000 a day, 2 % cold'];
+  return table(['tool', ...head, `the same, and ${RESULT_KB} KB downloaded of each`], rows);
 }
 
 function names(all: readonly string[]): string {

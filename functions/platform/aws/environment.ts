@@ -1,7 +1,6 @@
 import type { RateLimits } from '../../shared/rate-limits.ts';
 import { textSetting } from '../../shared/settings/environment.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
-import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import type { DemoSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Sizes } from './sizes.ts';
@@ -62,7 +61,6 @@ export interface ToolEnvironment extends FunctionEnvironment {
   readonly resultsUrl: string;
   /** Host names of the service, which it must not download from. */
   readonly ownHosts: readonly string[];
-  readonly sandbox: SandboxMode;
 }
 
 /** The variable that contains the environment as JSON. */

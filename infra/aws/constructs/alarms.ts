@@ -27,8 +27,6 @@ interface AlarmsProps {
   readonly accountConcurrency: number;
   /** Maximum seconds of a conversion. */
   readonly conversionSeconds: number;
-  /** Whether an incomplete sandbox is a fault, as opposed to everything that Lambda provides. */
-  readonly sandboxRequired: boolean;
   /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
   readonly email: string | undefined;
 }
@@ -134,17 +132,6 @@ export class Alarms extends Construct {
     this.#alarm('OutOfMemory', memory, 0, 'A function used up its memory.');
     const keyTable = own('KeyTableErrors', 'Sum');
     this.#alarm('KeyTableErrors', keyTable, 0, 'The key table could not be read or written.');
-    if (props.sandboxRequired) {
-      const sandbox = new MathExpression({
-        expression: props.tools.map((_, index) => `FILL(s${index}, 0)`).join(' + '),
-        usingMetrics: Object.fromEntries(
-          props.tools.map((tool, index) => [`s${index}`, own('SandboxIncomplete', 'Sum', { tool })]),
-        ),
-        period: FIVE_MINUTES,
-        label: 'SandboxIncomplete',
-      });
-      this.#alarm('SandboxIncomplete', sandbox, 0, 'The kernel does not provide the full sandbox.');
-    }
 
     const byFunction = functions.map(([label, { functionName }]) =>
       lambda('ConcurrentExecutions', 'Maximum', functionName).with({ label }),

@@ -7,7 +7,7 @@ import type { Settings } from '../settings.ts';
 /** References the operator's subnets and security groups without a lookup, so that synthesis works offline. */
 export function placementOf(
   scope: Construct,
-  { vpcId, availabilityZones, subnetIds, securityGroupIds }: NonNullable<Settings['network']>,
+  { subnetIds, securityGroupIds }: NonNullable<Settings['network']>,
 ): Pick<FunctionProps, 'vpc' | 'vpcSubnets' | 'securityGroups'> {
   const once = <Found extends Construct>(id: string, make: () => Found) =>
     (scope.node.tryFindChild(id) as Found | undefined) ?? make();
@@ -23,9 +23,10 @@ export function placementOf(
   const vpc = once(
     'Network',
     () =>
+      // A function names only its subnets and security groups.
       Vpc.fromVpcAttributes(scope, 'Network', {
-        vpcId,
-        availabilityZones: [...availabilityZones],
+        vpcId: 'unused',
+        availabilityZones: ['unused'],
         privateSubnetIds: [...subnetIds],
       }) as Vpc,
   );

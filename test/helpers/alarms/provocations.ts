@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import { createDynamoKeys } from '../../../functions/platform/aws/keys.ts';
 import { watchErrors, withCallMetrics } from '../../../functions/platform/aws/lambda/metrics.ts';
@@ -12,16 +11,6 @@ import * as tools from '../../../functions/tools.ts';
 import { startDynalite } from '../../aws-servers/dynalite.ts';
 import { recordOf, unlimited } from '../../functions/accounts.ts';
 import { STACK } from '../../lambda-emulator/deployment.ts';
-import { buildFilter } from '../../lambda-emulator/kernel/build.ts';
-
-const url = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href);
-/** Starts what a tool's function starts first, and logs to standard output as it does. */
-const START_TOOL = `
-  import { reportSandbox } from ${url('functions/platform/aws/lambda/sandbox-report.ts')};
-  import { createLog } from ${url('functions/shared/log.ts')};
-  import { imageproc } from ${url('functions/tools.ts')};
-  reportSandbox(createLog((line) => process.stdout.write(line + '\\n')), imageproc, 'dist/layers', 'required', '${STACK}');
-`;
 
 /** Log lines, as the functions write them. */
 export async function linesOf(work: (log: Log) => Promise<unknown>): Promise<string[]> {
@@ -77,14 +66,5 @@ export const PROVOCATIONS: Readonly<Record<string, () => Promise<string[]>>> = {
     });
     await close();
     return lines;
-  },
-
-  // Under the system call filter of Lambda, which denies every further filter.
-  SandboxIncomplete: async () => {
-    const filter = await buildFilter(() => undefined);
-    const args = [process.execPath, '--input-type=module', '-e', START_TOOL];
-    const { status, stdout, stderr } = spawnSync(filter, args, { encoding: 'utf8' });
-    if (status !== 1 || !stderr.includes("sandbox is 'required'")) throw new Error(stderr);
-    return stdout.trim().split('\n');
   },
 };

@@ -47,7 +47,6 @@ export function readAlarms(name = STACK) {
   }
   const chosen = {
     ...settings,
-    sandbox: 'required',
     alarmEmail: 'operator@example.com',
     conversionLimits: { ...settings.conversionLimits, seconds: 2 },
   } as const;

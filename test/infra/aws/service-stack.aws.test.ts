@@ -36,8 +36,6 @@ const EVERYTHING: Settings = {
   alarmEmail: 'operator@example.com',
   network: {
     tools: ['doc2any', 'imageproc'],
-    vpcId: 'vpc-0123456789abcdef0',
-    availabilityZones: ['us-east-1a', 'us-east-1b'],
     subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
     securityGroupIds: ['sg-0123456789abcdef0'],
   },

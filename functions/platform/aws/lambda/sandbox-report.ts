@@ -1,7 +1,6 @@
 import { listProcesses, readProcess } from '../../../engines/worker/linux/proc.ts';
 import { findSandboxGaps } from '../../../engines/worker/sandbox.ts';
 import type { Log } from '../../../shared/log.ts';
-import type { SandboxMode } from '../../../shared/settings/sandbox.ts';
 import type { Tool } from '../../../shared/tool.ts';
 import { metricFacts } from './metrics.ts';
 
@@ -11,13 +10,11 @@ type SandboxState = 'full' | 'files open' | 'none';
 /**
  * Detects which parts of the engines' sandbox this kernel provides. Logs them once, and counts a metric if some are
  * missing. Returns fields about them for all later log lines.
- * @throws Error if the operator requires a system call filter and the kernel does not allow one.
  */
 export function reportSandbox(
   log: Log,
   { name, sizing }: Tool,
   layers: string,
-  mode: SandboxMode,
   namespace: string,
 ): () => Readonly<Record<string, unknown>> {
   // Chromium has its own sandbox, and detects which features the kernel allows.
@@ -25,11 +22,8 @@ export function reportSandbox(
   const gaps = findSandboxGaps(layers);
   const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';
   if (state !== 'full') {
-    log('sandbox incomplete', { tool: name, sandbox: state, landlock: gaps.landlock, mode }, 'warn');
+    log('sandbox incomplete', { tool: name, sandbox: state, landlock: gaps.landlock }, 'warn');
     logMetric(log, namespace, 'SandboxIncomplete', name);
-  }
-  if (gaps.calls && mode === 'required') {
-    throw new Error("The setting sandbox is 'required', but the kernel does not allow system call filters.");
   }
   return () => ({ sandbox: state });
 }

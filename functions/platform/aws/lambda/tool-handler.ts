@@ -85,13 +85,14 @@ async function prepare<T extends Tool>(
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   // No exceptions: on Lambda, no setting can make a private IP address reachable.
   const environment = readEnvironment<ToolEnvironment>();
-  const { sandbox, metricsNamespace: metrics } = environment;
+  const { metricsNamespace: metrics } = environment;
   const egress = createEgressGuard({ ownHosts: environment.ownHosts });
-  const sandboxState = reportSandbox(log, tool, layers, sandbox, metrics);
+  const sandboxState = reportSandbox(log, tool, layers, metrics);
   const state = new EngineState();
   const workers = {
     layers,
-    sandbox,
+    // Lambda does not allow a system call filter, so no engine would start with `required`.
+    sandbox: 'best-effort' as const,
     code: ['/var/task', '/opt'],
     temporary,
     size: availableParallelism(),

@@ -24,7 +24,7 @@ const OWN = [...alarms]
 
 describe('every alarm', () => {
   it('sends email, and stays off without calls', () => {
-    expect(alarms.size).toBe(10);
+    expect(alarms.size).toBe(9);
     for (const alarm of alarms.values()) {
       expect(alarm.TreatMissingData).toBe('notBreaching');
       expect(alarm.AlarmActions).toHaveLength(1);
