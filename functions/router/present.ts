@@ -139,7 +139,7 @@ function json(requestId: string): Presentation {
     error,
     key: (contact) => {
       const { headers } = unauthorizedReply(contact);
-      const message = `Provide a valid API key. To get one, sign up at ${contact.accountUrl}. Support: ${contact.supportUrl}.`;
+      const message = `Provide a valid API key. To get one, ${contact.canSignUp === false ? 'see' : 'sign up at'} ${contact.accountUrl}. Support: ${contact.supportUrl}.`;
       const reply = error(new ConversionError('INVALID_KEY', message));
       return withHeaders(reply, { 'WWW-Authenticate': headers['WWW-Authenticate'] ?? '' });
     },

@@ -21,6 +21,10 @@ export interface HttpReply {
 export interface Contact {
   readonly accountUrl: string;
   readonly supportUrl: string;
+  /** Whether people can sign up at `accountUrl`. By default, they can. */
+  readonly canSignUp?: boolean;
+  /** Whether demo mode is on. By default, it is. */
+  readonly hasDemo?: boolean;
 }
 
 /** Headers of text responses. Never `text/html`, because the body can contain the caller's text. */
@@ -105,12 +109,12 @@ export function unauthorizedReply(contact: Contact): HttpReply {
   return { status: ERRORS.INVALID_KEY.status, headers, body: keyText(contact) };
 }
 
-function keyText({ accountUrl, supportUrl }: Contact): string {
-  return (
-    '[ERROR] Please provide a valid APIKEY. ' +
-    `To get one, sign up for an account at ${accountUrl} and read the key on its information page. ` +
-    `Support: ${supportUrl}. Without a valid key the service works in demo mode.`
-  );
+function keyText({ accountUrl, supportUrl, canSignUp = true, hasDemo = true }: Contact): string {
+  const how = canSignUp
+    ? `sign up for an account at ${accountUrl} and read the key on its information page.`
+    : `see ${accountUrl}.`;
+  const demo = hasDemo ? ' Without a valid key the service works in demo mode.' : '';
+  return `[ERROR] Please provide a valid APIKEY. To get one, ${how} Support: ${supportUrl}.${demo}`;
 }
 
 /** Returns a JSON response, for endpoints other than conversions. */

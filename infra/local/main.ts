@@ -14,7 +14,9 @@ import { startService } from './server/service.ts';
 import { readSettings } from './settings.ts';
 import { openStores } from './stores.ts';
 
-const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const { values: flags } = orExit(() =>
+  parseArgs({ options: { check: { type: 'boolean', default: false } } }),
+);
 const settings = orExit(readSettings);
 // A program that reads the log expects nothing else on standard output.
 const isForPeople = flags.check || settings.log.format === 'pretty';

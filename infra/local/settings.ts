@@ -1,130 +1,115 @@
 import { BlockList, isIP } from 'node:net';
-import { availableParallelism, hostname, totalmem } from 'node:os';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { languageTag } from '../../functions/shared/options/language-tag.ts';
-import {
-  choiceSetting,
-  listSetting,
-  numberSetting,
-  originSetting,
-  originsSetting,
-  switchSetting,
-  textSetting,
-} from '../../functions/shared/settings/environment.ts';
-import { conversionLimitSettings } from '../../functions/shared/settings/limits.ts';
-import { openIdSettings } from '../../functions/shared/settings/openid.ts';
-import { demoSettings, logSettings, rateLimitSettings } from '../../functions/shared/settings/service.ts';
-import type { SignUp } from '../../functions/site/accounts/pages.ts';
+import { readAll } from '../../functions/shared/settings/define.ts';
+import type { OpenIdSettings } from '../../functions/shared/settings/openid.ts';
+import { type DemoSettings, withoutZeros } from '../../functions/shared/settings/service.ts';
+import { CONVERSION_LIMITS } from '../../functions/shared/tool.ts';
+import { defaultSize, defaultWarmMemory, SETTINGS } from './definitions.ts';
 import { originOf } from './origin.ts';
-
-/** Upper bound for the concurrent conversions of a tool. */
-const MAX_SIZE = 64;
 
 export type Settings = ReturnType<typeof readSettings>;
 
-/** Reads a setting in MiB and returns it in bytes, or `undefined` if it is not set. */
-function mebibytes(name: string): number | undefined {
-  if (textSetting(name, undefined) === undefined) return undefined;
-  return 2 ** 20 * numberSetting(name, 0, { min: 0, max: 100_000_000 });
-}
-
-/** Reads IP addresses and networks such as `10.0.0.0/8`. */
-function networksSetting(name: string): BlockList {
-  const networks = new BlockList();
-  for (const network of listSetting(name)) {
-    const [ip = '', length, ...others] = network.split('/');
-    const isV6 = isIP(ip) === 6;
-    const max = isV6 ? 128 : 32;
-    const prefix = length === undefined ? max : Number(length);
-    if (isIP(ip) === 0 || others.length > 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > max)
-      throw new Error(
-        `Setting ${name} must be IP addresses or networks such as 10.0.0.0/8, got '${network}'.`,
-      );
-    networks.addSubnet(ip, prefix, isV6 ? 'ipv6' : 'ipv4');
-  }
-  return networks;
-}
-
-function localeSetting(): string {
-  const text = textSetting('LOCALE', 'en-US');
-  const tag = languageTag(text);
-  if (tag !== undefined) return tag;
-  throw new Error(`Setting LOCALE must be a language tag such as de-DE, got '${text}'.`);
-}
-
-/** Returns a quarter of the memory that the machine or its control group has, in MiB. */
-function defaultWarmMemory(): number {
-  const limit = process.constrainedMemory();
-  return Math.floor(Math.min(totalmem(), limit > 0 ? limit : Infinity) / 4 / 2 ** 20);
-}
-
-/** Reads the settings of the server for one machine. The README next to this file describes them. */
+/**
+ * Reads the settings of the server for one machine. `definitions.ts` describes them.
+ * @throws Error with one line for each mistake.
+ */
 export function readSettings() {
-  const port = numberSetting('PORT', 3000, { min: 0, max: 65535 });
-  const publicUrl = originSetting('PUBLIC_URL');
-  const size = numberSetting('CONCURRENCY', Math.min(MAX_SIZE, availableParallelism()), {
-    min: 1,
-    max: MAX_SIZE,
-  });
-  const host = textSetting('HOST', '127.0.0.1');
-  const origin = publicUrl ?? originOf(host, port);
+  const read = readAll(SETTINGS);
+  const publicUrl = read.PUBLIC_URL && new URL(read.PUBLIC_URL).origin;
+  const origin = publicUrl ?? originOf(read.HOST, read.PORT);
+  const size = read.CONCURRENCY ?? defaultSize();
   return {
-    host,
-    port,
+    host: read.HOST,
+    port: read.PORT,
     /** A key that is valid in addition to those in the database. */
-    apiKey: textSetting('API_KEY', undefined),
-    dataDirectory: resolve(textSetting('DATA_DIR', 'data')),
-    /** Exact `host:port` pairs of private hosts that sources may come from. */
-    allowSources: listSetting('ALLOW_SOURCES'),
-    /** DNS servers as `address` or `address:port`. Defaults to those in /etc/resolv.conf. */
-    dnsServers: listSetting('DNS_SERVERS'),
+    apiKey: read.API_KEY,
+    dataDirectory: resolve(read.DATA_DIR),
+    /** Private hosts that sources may come from; see `EgressRules`. */
+    allowSources: read.ALLOW_SOURCES,
+    dnsServers: read.DNS_SERVERS,
     /** Host names of this service. URLs with these hosts are not converted. */
-    ownHosts: [hostname(), ...(publicUrl ? [new URL(publicUrl).hostname] : []), ...listSetting('OWN_HOSTS')],
+    ownHosts: [hostname(), ...(publicUrl ? [new URL(publicUrl).hostname] : []), ...read.OWN_HOSTS],
     /** Origin of result URLs, if a proxy in front of the server has a different one. */
     publicUrl,
     /** Proxies whose `X-Forwarded-For` is believed. */
-    proxies: networksSetting('TRUSTED_PROXIES'),
-    /** Origins of the web pages that may call the service, or `*`. */
-    corsOrigins: originsSetting('CORS_ORIGINS'),
-    accountUrl: textSetting('ACCOUNT_URL', `${origin}/account`),
-    supportUrl: textSetting('SUPPORT_URL', `${origin}/support`),
+    proxies: networksOf(read.TRUSTED_PROXIES),
+    corsOrigins: read.CORS_ORIGINS,
+    accountUrl: read.ACCOUNT_URL ?? `${origin}/account`,
+    /** Whether there is a page on which callers sign up. */
+    canSignUp: read.SITE === 'on' || read.ACCOUNT_URL !== undefined,
+    supportUrl: read.SUPPORT_URL ?? `${origin}/support`,
     /** Origin of this server, for links in emails. */
     origin,
     /** Whether the server also serves the site. */
-    site: switchSetting('SITE', true),
+    site: read.SITE === 'on',
     /** Who may become a member of the site. */
-    signUp: choiceSetting<SignUp>('SIGN_UP', ['open', 'invite', 'off'], 'invite'),
-    /** Server that sends the emails of the site, such as `smtps://user:password@mail.example.com`. None if absent. */
-    smtpUrl: textSetting('SMTP_URL', undefined),
+    signUp: read.SIGN_UP,
+    smtpUrl: read.SMTP_URL,
     /** Sender of the emails. */
-    mailFrom: textSetting('MAIL_FROM', `docmill@${new URL(origin).hostname}`),
-    /** OpenID provider for signing in. None if absent. */
-    openId: openIdSettings(),
+    mailFrom: read.MAIL_FROM ?? `docmill@${new URL(origin).hostname}`,
+    openId: openIdOf(read),
     /** Maximum bytes of one account's stored results. 0 means no limit. Defaults to a fraction of the disk. */
-    accountBytes: mebibytes('ACCOUNT_STORAGE'),
+    accountBytes: bytesOf(read.ACCOUNT_STORAGE),
     /** Bytes to keep free on each disk. Defaults to a fraction of it. */
-    diskReserve: mebibytes('DISK_RESERVE'),
+    diskReserve: bytesOf(read.DISK_RESERVE),
     /** Lifetime of a result URL in seconds. */
-    urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
+    urlLifetime: read.URL_LIFETIME,
     /** Maximum concurrent conversions per tool. */
     size,
     /** Language tag for dates and numbers of documents that declare none. */
-    locale: localeSetting(),
+    locale: read.LOCALE,
     /** Memory for idle workers that keep warm for their accounts, in MiB. */
-    warmMemory: numberSetting('WARM_MEMORY', defaultWarmMemory(), { min: 0, max: 100_000_000 }),
+    warmMemory: read.WARM_MEMORY ?? defaultWarmMemory(),
     /** Maximum conversions that run or wait at the same time. */
-    queue: numberSetting('QUEUE', 64 * size, { min: 1, max: 10_000 }),
-    conversionLimits: conversionLimitSettings({ maxSeconds: 3600 }),
+    queue: read.QUEUE ?? 64 * size,
+    conversionLimits: {
+      ...CONVERSION_LIMITS,
+      sourceBytes: 1e6 * read.MAX_SOURCE_MB,
+      resultBytes: 1e6 * read.MAX_RESULT_MB,
+      settleTime: 1000 * read.SETTLE_TIME,
+      conversionTime: 1000 * read.CONVERSION_TIME,
+    },
     /** Limits of keys without their own limits. */
-    rateLimits: rateLimitSettings({ perMinute: 6000, perMonth: 1_000_000, concurrent: 0 }),
-    /** Loopback port of the Prometheus metrics, which are off if absent. */
-    ...(textSetting('METRICS_PORT', undefined) !== undefined && {
-      metricsPort: numberSetting('METRICS_PORT', 9464, { min: 0, max: 65535 }),
+    rateLimits: withoutZeros({
+      perMinute: read.LIMIT_PER_MINUTE,
+      perMonth: read.LIMIT_PER_MONTH,
+      concurrent: read.LIMIT_CONCURRENT,
     }),
+    /** Loopback port of the Prometheus metrics, which are off if absent. */
+    ...(read.METRICS_PORT !== undefined && { metricsPort: read.METRICS_PORT }),
     /** Seconds that running conversions get to finish when the server is stopped. */
-    stopTime: numberSetting('STOP_TIME', 60, { min: 0, max: 3600 }),
+    stopTime: read.STOP_TIME,
     /** Limits of demo conversions without a key. Demo mode is off if absent. */
-    demo: demoSettings(),
-    log: logSettings(process.stdout.isTTY ? 'pretty' : 'json'),
+    demo: demoOf(read),
+    sandbox: read.SANDBOX,
+    log: { format: read.LOG_FORMAT, level: read.LOG_LEVEL },
   };
+}
+
+type Read = ReturnType<typeof readAll<typeof SETTINGS>>;
+
+function demoOf({ DEMO, DEMO_PER_ADDRESS, DEMO_PER_HOUR }: Read): DemoSettings | undefined {
+  return DEMO === 'on' ? { perAddress: DEMO_PER_ADDRESS, perHour: DEMO_PER_HOUR } : undefined;
+}
+
+function openIdOf(read: Read): OpenIdSettings | undefined {
+  const { OPENID_ISSUER: issuer, OPENID_CLIENT_ID: clientId } = read;
+  if (issuer === undefined) return undefined;
+  if (clientId === undefined) throw new Error('OPENID_ISSUER requires OPENID_CLIENT_ID.');
+  return { issuer, clientId, clientSecret: read.OPENID_CLIENT_SECRET, name: read.OPENID_NAME };
+}
+
+function bytesOf(mebibytes: number | undefined): number | undefined {
+  return mebibytes === undefined ? undefined : 2 ** 20 * mebibytes;
+}
+
+function networksOf(networks: readonly string[]): BlockList {
+  const all = new BlockList();
+  for (const network of networks) {
+    const [ip = '', length] = network.split('/');
+    const isV6 = isIP(ip) === 6;
+    all.addSubnet(ip, Number(length ?? (isV6 ? 128 : 32)), isV6 ? 'ipv6' : 'ipv4');
+  }
+  return all;
 }

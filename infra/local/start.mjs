@@ -9,6 +9,17 @@ import { NODE_OPTIONS } from './node-options.mjs';
 import { unmetNamespaces } from './requirements.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const HELP = `npm start -- [--check] [--container]
+
+  --check      converts a sample with each tool, and stops
+  --container  runs in a container with Docker or Podman
+
+Settings are environment variables, such as PORT=8080. See infra/local/README.md for all of them.
+`;
+const unknown = process.argv.slice(2).find((arg) => !['--check', '--container', '--help'].includes(arg));
+if (unknown !== undefined) process.stderr.write(`Unknown argument ${unknown}.\n\n${HELP}`);
+else if (process.argv.includes('--help')) process.stdout.write(HELP);
+if (unknown !== undefined || process.argv.includes('--help')) process.exit(unknown === undefined ? 0 : 2);
 const args = process.argv.slice(2).filter((arg) => arg !== '--container');
 const wantsContainer = process.argv.includes('--container');
 const needsProgram = wantsContainer || process.platform !== 'linux';

@@ -43,18 +43,3 @@ it.each(Object.keys(tools))('puts the options of %s next to the tool', (name) =>
 
   expect(readme?.text).toContain(`<!-- table: ${name} -->`);
 });
-
-it('lists every setting of the server in the guide for one machine', () => {
-  const guide = files.find(({ path }) => path === 'infra/local/README.md');
-  const sources = [
-    'infra/local/settings.ts',
-    'functions/shared/settings/limits.ts',
-    'functions/shared/settings/service.ts',
-  ];
-  const code = sources.map((path) => readFileSync(join(root, path), 'utf8')).join('\n');
-
-  const names = [...code.matchAll(/(?:Setting|megabytes)\('([A-Z_]+)'/g)].map((match) => match[1]!);
-
-  expect(names.length).toBeGreaterThan(15);
-  expect(names.filter((name) => !guide?.text.includes(`\`${name}\``))).toEqual([]);
-});

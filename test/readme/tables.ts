@@ -5,6 +5,7 @@ import { referenceOf } from '../../functions/shared/options/reference.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
+import { SETTINGS } from '../../infra/local/definitions.ts';
 import { OTHER_PRICES } from './prices.ts';
 
 /** The tables of the READMEs by name, generated from the code. Each follows `<!-- table: NAME -->`. */
@@ -15,12 +16,18 @@ export function tables(): ReadonlyMap<string, string> {
     ...all.map((tool) => [tool.name, optionTable(tool)] as const),
     ['errors', errorTable()],
     ['limits', limitTable()],
+    ['settings', settingTable()],
     ['prices', priceTable()],
     ['router-cost', routerTable()],
     ['cost', costTable(all)],
     ['site-cost', siteTable()],
     ['month', monthTable(all)],
   ]);
+}
+
+function settingTable(): string {
+  const rows = Object.entries(SETTINGS).map(([name, { text, shown }]) => [`\`${name}\``, text, shown]);
+  return table(['setting', 'meaning', 'default'], rows);
 }
 
 function toolTable(all: readonly Tool[]): string {

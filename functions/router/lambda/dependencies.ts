@@ -71,7 +71,11 @@ export function readDependencies(): Dependencies & { readonly siteGateway?: Site
     limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits },
     demo,
     corsOrigins: environment.corsOrigins,
-    contact: { accountUrl: environment.accountUrl, supportUrl: environment.supportUrl },
+    contact: {
+      accountUrl: environment.accountUrl,
+      supportUrl: environment.supportUrl,
+      hasDemo: demo !== undefined,
+    },
     log: withCallMetrics(log, metricsNamespace),
   };
   const { site, supportUrl } = environment;

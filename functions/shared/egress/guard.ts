@@ -5,6 +5,7 @@ import { createFairQueue } from '../fair-queue.ts';
 import { quote } from '../quote.ts';
 import { abortError, untilAborted, withTimeout } from '../timeout.ts';
 import { createResolver, type Resolve } from './dns/resolver.ts';
+import { matchExceptions } from './exceptions.ts';
 import { ipBytes, isPublic } from './ip-address.ts';
 
 /** Rules for the hosts that may be connected to. */
@@ -12,7 +13,7 @@ export interface EgressRules {
   /** Allowed ports. */
   readonly ports?: readonly number[];
   /**
-   * Exact `host:port` pairs that are allowed regardless of their IP addresses. For one machine and tests, never on
+   * Pairs `host:port` or `*.domain:port` that are allowed regardless of their IP addresses. For one machine and tests, never on
    * Lambda.
    */
   readonly exceptions?: readonly string[];
@@ -65,7 +66,7 @@ export function createEgressGuard(rules: EgressRules = {}): EgressGuard {
   const { resolve = createResolver(), resolveTime = 3000 } = rules;
   const lookups = createFairQueue(rules.lookups ?? LOOKUPS);
   const ports = new Set(rules.ports ?? [80, 443]);
-  const exceptions = new Set((rules.exceptions ?? []).map(canonicalException));
+  const isException = matchExceptions(rules.exceptions ?? []);
   const ownHosts = new Set((rules.ownHosts ?? []).map(bareHost));
 
   const lookUp = async (host: string, { account, signal = NEVER }: Requester): Promise<readonly string[]> => {
@@ -88,7 +89,7 @@ export function createEgressGuard(rules: EgressRules = {}): EgressGuard {
     const url = parseUrl(text);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-    const excepted = exceptions.has(`${url.hostname}:${port}`);
+    const excepted = isException(url.hostname, port);
     if (!excepted && !ports.has(port)) throw blockedPortError(port, ports);
     if (!excepted && ownHosts.has(bareHost(host))) throw blockedError();
 
@@ -155,14 +156,4 @@ function lookupOf(ipAddresses: readonly string[]): LookupFunction {
 
 function bareHost(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
-}
-
-/** Normalizes a `host:port` exception in the same way as a URL, so that the two can be compared. */
-function canonicalException(exception: string): string {
-  const port = /:(\d{1,5})$/.exec(exception)?.[1];
-  const url = URL.parse(`http://${exception}`);
-  if (!port || !url || !/^([\w.-]+|\[.+\])$/.test(url.hostname) || url.pathname !== '/' || url.username) {
-    throw new Error(`An exception to the egress guard must be host:port, got ${quote(exception)}.`);
-  }
-  return `${url.hostname}:${Number(port)}`;
 }

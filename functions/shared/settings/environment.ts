@@ -1,5 +1,5 @@
 /** The only code that reads `process.env`. Each setting is read and checked once, at startup. */
-const environment: Readonly<Record<string, string | undefined>> = process.env;
+export const environment: Readonly<Record<string, string | undefined>> = process.env;
 
 /** Reads a text setting. An empty value counts as absent. */
 export function textSetting<Default extends string | undefined>(
@@ -33,28 +33,9 @@ export function choiceSetting<Choice extends string>(
   throw new Error(`Setting ${name} must be one of ${choices.join(', ')}, got '${text}'.`);
 }
 
-/** Reads `on` or `off`. */
-export function switchSetting(name: string, absent: boolean): boolean {
-  return choiceSetting(name, ['on', 'off'], absent ? 'on' : 'off') === 'on';
-}
-
-/** Reads a comma-separated list. */
-export function listSetting(name: string): string[] {
-  const parts = textSetting(name, '').split(',');
-  return parts.map((part) => part.trim()).filter((part) => part !== '');
-}
-
 /** Whether a text is an origin as in `Origin` headers, or `*`. */
 export function isOrigin(text: string): boolean {
   return text === '*' || URL.parse(text)?.origin === text;
-}
-
-/** Reads a comma-separated list of http and https origins, or `*`. */
-export function originsSetting(name: string): string[] {
-  const origins = listSetting(name);
-  const wrong = origins.find((origin) => !isOrigin(origin));
-  if (wrong === undefined) return origins;
-  throw new Error(`Setting ${name} must be * or origins such as https://www.example.com, got '${wrong}'.`);
 }
 
 /** Reads an http or https origin such as `https://convert.example.com`. */

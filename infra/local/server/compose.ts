@@ -24,7 +24,6 @@ import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { sourceTooLargeError, stoppingError } from '../../../functions/shared/errors.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
-import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import type { ReadFacts } from '../../../functions/shared/source/facts.ts';
 import { HEAD_BYTES } from '../../../functions/shared/source/file-kind.ts';
 import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
@@ -104,7 +103,7 @@ export async function composeService(
   });
   await storage.load();
   const temporary = await makeTemporary(tmpdir());
-  const sandbox = sandboxSetting('required');
+  const { sandbox } = settings;
   const launcher = launcherIn(layers);
   reportLayerAge(layers, LOCAL_LAYERS, log);
   const gaps = findSandboxGaps(layers);
@@ -201,7 +200,7 @@ export async function composeService(
     tools: Object.values(tools),
     coalesce: createCoalescer({ maxCallers: callersPerConversion(descriptors.connections, queue) }),
     resultCache: createMemoryCache(),
-    contact: { accountUrl, supportUrl },
+    contact: { accountUrl, supportUrl, canSignUp: settings.canSignUp, hasDemo: settings.demo !== undefined },
     corsOrigins: settings.corsOrigins,
   };
 

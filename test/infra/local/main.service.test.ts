@@ -221,7 +221,7 @@ describe('a data directory that cannot be used', () => {
 
 describe('the service', () => {
   it('prints calls to paste, accepts the key from the settings, and stops on a signal', async () => {
-    const child = start([], { API_KEY: 'my-own-key' });
+    const child = start([], { API_KEY: 'my-own-key-of-20' });
     let output = '';
     child.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
     while ((output.match(/curl -g "/g) ?? []).length < TOOLS.length) await once(child.stderr, 'data');

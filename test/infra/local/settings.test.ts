@@ -43,6 +43,16 @@ it.each([
   ['PORT', '70000', /^Setting PORT must be/],
   ['CONCURRENCY', '0', /^Setting CONCURRENCY must be/],
   ['PUBLIC_URL', 'convert.example.com', /PUBLIC_URL must be/],
+  ['PUBLIC_URL', 'https://convert.example.com/path', /PUBLIC_URL must be/],
+  ['SMTP_URL', 'mail.example.com', /SMTP_URL must be a URL such as smtps:/],
+  ['SANDBOX', 'no', /SANDBOX must be required or best-effort/],
+  ['ALLOW_SOURCES', 'localhost', /ALLOW_SOURCES must be host:port pairs/],
+  ['DNS_SERVERS', '8.8.8.8.8', /DNS_SERVERS must be IP addresses/],
+  ['API_KEY', 'abc', /API_KEY must be 16 to 200 characters/],
+  ['MAIL_FROM', 'nobody', /MAIL_FROM must be an email address/],
+  ['OPENID_ISSUER', 'http://login.example', /OPENID_ISSUER must be an https URL/],
+  ['METRICS_PORT', 'on', /METRICS_PORT must be an integer/],
+  ['URL_LIFETIM', '60', /There is no setting URL_LIFETIM. Did you mean URL_LIFETIME\?/],
 ])('rejects %s=%s', (name, value, message) => {
   vi.stubEnv(name, value);
 

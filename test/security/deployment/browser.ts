@@ -6,9 +6,9 @@ import { createEngine as createHtml2pdf } from '../../../functions/html2pdf/conv
 import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { CONVERSION_LIMITS, type Converted } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
+import { readSettings } from '../../../infra/local/settings.ts';
 import { engineNetwork } from '../../helpers/engine-network.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
 import type { AttackedBrowser, BrowserRules } from './deployment.ts';
@@ -23,7 +23,7 @@ export async function attackBrowser(
   const { temporary } = conversions;
   const exceptions = sources.map((port) => `127.0.0.1:${port}`);
   const egress = createEgressGuard({ exceptions, ports, ...(resolve && { resolve, resolveTime: 30_000 }) });
-  const sandbox = sandboxSetting('required');
+  const sandbox = readSettings().sandbox;
   const launcher = launcherIn(layers);
   const dependencies = {
     layers,
