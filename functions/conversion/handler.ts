@@ -65,6 +65,7 @@ export function createHandler<T extends Tool>(
     const conversion = {
       source,
       ...(invocation.files && { files: invocation.files }),
+      ...(invocation.sent && { sent: invocation.sent }),
       options,
       format,
       delivery,

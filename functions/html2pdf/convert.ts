@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createBrowserPool } from '../engines/chromium/browser-pool.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ofOption } from '../shared/errors.ts';
-import type { Conversion, Engine, EngineDependencies } from '../shared/tool.ts';
+import { type Conversion, type Engine, type EngineDependencies, pageFile } from '../shared/tool.ts';
 import { editOf } from './edit.ts';
 import { coverOptions, type Html2pdfOptions } from './options.ts';
 import type { html2pdf } from './tool.ts';
@@ -25,10 +25,13 @@ export function createEngine(
     const directory = join(conversion.directory, 'cover');
     await mkdir(directory);
     const options = coverOptions(conversion.options, conversion.source, source);
-    const { files: _, ...others } = conversion;
-    const printed = await browsers.run({ ...others, source, options, directory }).catch((error: unknown) => {
-      throw ofOption(error, "The page for '--cover'", '--cover');
-    });
+    const { files: _, sent, ...others } = conversion;
+    const files = sent?.includes(cover) ? { files: [pageFile(cover)] } : {};
+    const printed = await browsers
+      .run({ ...others, ...files, source, options, directory })
+      .catch((error: unknown) => {
+        throw ofOption(error, "The page for '--cover'", '--cover');
+      });
     // qpdf gets only files in the conversion's own directory.
     const path = join(conversion.directory, 'cover.pdf');
     await rename(printed.path, path);

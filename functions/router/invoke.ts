@@ -5,7 +5,7 @@ import { UPLOAD_PREFIX, type Uploads } from '../platform/uploads.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
 import { replaceSources, sourcesIn } from '../shared/options/sources.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
-import type { ConversionLimits, Tool } from '../shared/tool.ts';
+import { type ConversionLimits, pageFile, type Tool } from '../shared/tool.ts';
 import { INFILE } from '../shared/unconverted.ts';
 import type { Trace } from './call.ts';
 import type { OpenedRequest } from './uploads/call-uploads.ts';
@@ -62,8 +62,7 @@ export async function invokeTool(
       const outputName = { kind: 'one', name: 'source.pdf' } as const;
       const plain = { format: 'pdf', outputName, response: 'text', optionNames: [], ignored: [] } as const;
       // A page that was sent must not be opened as one of the service's own.
-      const files =
-        tool.source === 'page' && request.sent?.includes(url) ? [{ path: nameOf(url), url }] : undefined;
+      const files = tool.source === 'page' && request.sent?.includes(url) ? [pageFile(url)] : undefined;
       const options = { ...defaultsOf(tool.options), ...(asPages && tool.asPages) };
       const own = { ...plain, tool, source: url, options, ...(files && { files }) };
       const { validate: _, ...others } = context;
@@ -78,11 +77,6 @@ export async function invokeTool(
     const removed = objectKeys.map((objectKey) => uploads?.remove({ account, objectKey }).catch(() => {}));
     await Promise.all(removed);
   }
-}
-
-/** Returns the file name of a sent page. */
-function nameOf(url: string): string {
-  return decodeURIComponent(new URL(url).pathname.split('/').at(-1)!) || 'page.html';
 }
 
 /** Whether a request names this source. */
@@ -101,7 +95,7 @@ function withSources(request: OpenedRequest, urls: ReadonlyMap<string, string>):
 }
 
 async function invokeOnce(
-  { tool, format, outputName, source, files, options }: OpenedRequest,
+  { tool, format, outputName, source, files, sent, options }: OpenedRequest,
   { account, trace, parent = '', validate }: InvokeContext,
   { storage, invoke, limits }: InvokeDependencies,
   { deadline, signal }: { readonly deadline: number; readonly signal: AbortSignal },
@@ -123,6 +117,7 @@ async function invokeOnce(
     account,
     source,
     ...(files && { files }),
+    ...(sent && { sent }),
     format,
     outputName,
     options,

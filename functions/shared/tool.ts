@@ -125,6 +125,11 @@ export interface PageFile {
   readonly url: string;
 }
 
+/** Returns a page that was sent without other files, by its URL in the storage. */
+export function pageFile(url: string): PageFile {
+  return { path: decodeURIComponent(new URL(url).pathname.split('/').at(-1)!) || 'page.html', url };
+}
+
 /** A downloaded source. */
 export interface SourceFile {
   readonly path: string;
@@ -158,6 +163,8 @@ export interface Conversion<Options, Source = SourceFile | URL> {
   readonly source: Source;
   /** The files of a page that was uploaded instead of a URL, starting with the page itself. */
   readonly files?: readonly PageFile[];
+  /** The URLs of sources that were sent, which a browser cannot open. */
+  readonly sent?: readonly string[];
   readonly options: Options;
   readonly format: Format;
   /** `one`: a single file, in which several pages are stacked vertically. `paged`: one file per page. */

@@ -133,6 +133,26 @@ describe.runIf(ownService)('-append (needs a service of one machine)', () => {
   });
 });
 
+describe.runIf(ownService)('a file for an option of a page (needs a service of one machine)', () => {
+  it('is a cover, a header or a style sheet', async () => {
+    const form = new FormData();
+    const fields = { app: 'html2pdf', outfile: 'all.pdf', _response: 'file', apikey: key() };
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append('infile', new Blob(['<p>Page<p hidden>Hidden']), 'page.html');
+    form.append('--cover', new Blob(['<p>Cover']), 'cover.html');
+    form.append('--header-html', new Blob(['<p>Header']), 'header.html');
+    form.append('--user-style-sheet', 'data:text/css,[hidden]{display:block}');
+
+    const response = await fetch(api(), { method: 'POST', body: form });
+
+    const { pages } = await readPdf(new Uint8Array(await response.arrayBuffer()));
+    expect(pages.map(({ text }) => text.split(' ').sort().join(' '))).toEqual([
+      'Cover',
+      'Header Hidden Page',
+    ]);
+  });
+});
+
 describe.runIf(ownService)('other clients (needs a service of one machine)', () => {
   it('wget sends a file with --post-file', async () => {
     const headers = [`--header=X-Api-Key: ${key()}`];

@@ -18,6 +18,8 @@ export interface Invocation {
   readonly source: string;
   /** The files of an uploaded page. Tools that open pages download these instead of opening the URL. */
   readonly files?: readonly PageFile[];
+  /** The URLs of sources that were sent. Pages at these URLs are served like `files`, because a browser cannot open them. */
+  readonly sent?: readonly string[];
   readonly format: Format;
   readonly outputName: OutputName;
   /** Typed options of the tool, as read by their definitions. */
