@@ -6,10 +6,11 @@ import { ConversionError } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 
 /**
- * Maximum bytes that a server may send before its handshake is complete. Servers send 3 to 10 KB. OpenSSL checks each
- * certificate in them, even of an unknown authority, and takes up to 4 ms for one of 440 bytes.
+ * Maximum bytes that a server may send before its handshake is complete. Most send 3 to 10 KB, and some a long list of
+ * authorities for certificates of clients. OpenSSL checks each certificate, even of an unknown authority, and takes up to 4 ms
+ * for one of 440 bytes.
  */
-const MAX_HANDSHAKE = 20_000;
+const MAX_HANDSHAKE = 32_000;
 /** How long an account rests after a step of a handshake that was slow, as a multiple of the step's time. */
 const REST = 3;
 /** Maximum milliseconds of a step without a rest. */

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
@@ -117,7 +118,10 @@ function layerPackages(found: Found): Plugin {
         if (pluginData === own || layer === undefined) return undefined;
         const resolved = await resolve(path, { kind, resolveDir, pluginData: own });
         found.layer(layer);
-        const file = relative(join(ROOT, 'node_modules'), resolved.path).split(sep).join('/');
+        // Resolved paths are real ones, and the folder may be a link.
+        const file = relative(realpathSync(join(ROOT, 'node_modules')), resolved.path)
+          .split(sep)
+          .join('/');
         return { path: `/opt/${layer}/node_modules/${file}`, external: true };
       });
     },
