@@ -7,25 +7,29 @@ import { suggest } from '../../functions/shared/options/suggest.ts';
 import { quote } from '../../functions/shared/quote.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 
-export const HELP = `npm run convert -- INPUT… --to NAME|DIR [--format FORMAT] [OPTION…]
+export const HELP = `docmill INPUT… --to NAME|DIR/|- [--format FORMAT] [OPTION…]
 
-  INPUT          a file, a directory, a glob in quotes, a URL, or - for standard input
-  --to NAME      writes one input to this file, whose extension is the format. page-%d.png is one file per page,
-                 and pages.png.zip an archive of them
-  --to DIR       writes every input to this directory, which may be new if its name ends with a slash. A second run
-                 continues: it skips converted inputs and retries failed ones
-  --format FORMAT
-                 the format of the files in DIR, such as pdf or png.zip
-  --app TOOL     the tool. By default, the one for the extensions of input and output
-  --list FILE    reads further inputs from a file, one per line
-  --jobs N       converts this many inputs at the same time, 1 to 64. By default, the number of cores
-  --fresh        converts all inputs again
-  --url URL      uses this service instead of the engines on this machine
-  --key KEY      the API key of the service. By default, the one in the environment variable API_KEY
-  --help         prints this
+  docmill letter.docx --to letter.pdf
+  docmill report.pdf --to page-%d.png -r 200
+  docmill photos --to small/ --format jpg -resize 1600x
+  docmill - --to - --format pdf < letter.docx > letter.pdf
 
-Every OPTION is one of the tool, such as -r 200 or --page-size A5. Write -- before an INPUT that begins with a hyphen.
-The exit status is 0 if everything is converted, 1 if an input failed, and 2 for a mistake on the command line.
+  INPUT            a file, a directory, a glob in quotes, a URL, or - for standard input
+  --to NAME        one result, whose extension is the format. page-%d.png is a file per
+                   page, and pages.png.zip an archive
+  --to DIR/        a result for each input. Run it again to continue after an interruption
+  --to -           standard output
+  --format FORMAT  the format for DIR/ and -, such as pdf or png.zip
+  --app TOOL       the tool. By default, the content of the input decides
+  --list FILE      reads further inputs from a file, one per line
+  --jobs N         conversions at the same time, 1 to 64. By default, the number of cores
+  --fresh          converts all inputs again
+  --overwrite      allows a result to replace an input
+  --url URL        uses this service, with --key KEY or the API_KEY of the environment
+  --help           prints this
+
+OPTION is one of the tool, such as -r 200. Write -- before an INPUT that begins with a hyphen.
+Exit status: 0 converted, 1 an input failed, 2 a mistake here, 130 interrupted.
 `;
 
 /** A mistake on the command line. */
@@ -43,12 +47,14 @@ export interface Command {
   readonly options: readonly Parameter[];
   readonly jobs: number;
   readonly fresh: boolean;
+  /** Whether a result may replace an input. */
+  readonly overwrite: boolean;
   readonly url: string | undefined;
   readonly key: string | undefined;
 }
 
 const VALUES = ['to', 'format', 'app', 'list', 'jobs', 'url', 'key'] as const;
-const SWITCHES = ['fresh', 'help'] as const;
+const SWITCHES = ['fresh', 'overwrite', 'help'] as const;
 
 /** Option names of this command, which no tool may use. */
 export const OWN_NAMES: readonly string[] = [...VALUES, ...SWITCHES].map((name) => `--${name}`);
@@ -84,6 +90,7 @@ export function readCommand(args: readonly string[], tools: readonly Tool[]): Co
     options: words,
     jobs: Number(jobs),
     fresh: switches.has('fresh'),
+    overwrite: switches.has('overwrite'),
     list: values.get('list'),
     format: values.get('format')?.replace(/^\./, ''),
     key: values.get('key'),

@@ -16,7 +16,12 @@ export interface Job {
   readonly to: string;
   /** Parameters of the service, without the source. */
   readonly query: readonly Parameter[];
+  /** Whether the result goes to standard output. */
+  readonly isPrinted: boolean;
 }
+
+/** The value of `--to` for standard output. */
+export const STANDARD_OUTPUT = '-';
 
 /** Returns the directory that the results of several inputs are written to, or `undefined` for a single result. */
 export function directoryOf({ to }: Command): string | undefined {
@@ -43,14 +48,20 @@ export async function planJobs(
         { name: 'outfile', value: name },
         ...command.options,
       ];
-      return { input, to, query };
+      return { input, to, query, isPrinted: command.to === STANDARD_OUTPUT };
     }),
   );
   checkOptions(jobs, tools);
+  if (!command.overwrite) checkInputs(jobs, inputs);
   return jobs;
 }
 
 function oneResult({ to, format }: Command, inputs: readonly Input[]) {
+  if (to === STANDARD_OUTPUT) {
+    if (format === undefined) throw new UsageError('--to - needs --format, such as --format pdf.');
+    if (inputs.length !== 1) throw new UsageError(`--to - takes one input, got ${inputs.length}.`);
+    return { input: inputs[0]!, to: resolve(`result.${format}`) };
+  }
   if (format !== undefined)
     throw new UsageError('--format is for a directory. Give the name after --to an extension.');
   if (inputs.length !== 1)
@@ -98,6 +109,40 @@ function targetOf(name: string) {
     );
   }
 }
+
+/** Reports results that would replace an input, also by another name of its file. */
+function checkInputs(jobs: readonly Job[], inputs: readonly Input[]): void {
+  const fileOf = (path: string) => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats && `${stats.dev}:${stats.ino}`;
+  };
+  const sources = new Map(
+    inputs.flatMap(({ id, name, open }) => {
+      const file = open && fileOf(id);
+      return file === undefined ? [] : [[file, { id, name }] as const];
+    }),
+  );
+  const names = [...sources.values()].map(({ id }) => id);
+  for (const { to } of jobs) {
+    const direct = fileOf(to);
+    const replaced = direct === undefined ? undefined : sources.get(direct)?.name;
+    const page = numberedPattern(to);
+    const found = replaced ?? (page && names.find((id) => page.test(id)));
+    if (found !== undefined)
+      throw new UsageError(
+        `The result '${to}' would replace the input '${found}'. Add --overwrite to allow it.`,
+      );
+  }
+}
+
+/** Returns a pattern of the paths that a name with `%d` stands for. */
+function numberedPattern(to: string): RegExp | undefined {
+  const [before, after] = to.split(/%(?:0[1-9])?d/);
+  if (after === undefined) return undefined;
+  return new RegExp(`^${literal(before!)}\\d+${literal(after)}$`);
+}
+
+const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** Reports mistakes in options before anything is converted. Checks each tool once. */
 function checkOptions(jobs: readonly Job[], tools: readonly Tool[]): void {

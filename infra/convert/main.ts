@@ -1,4 +1,4 @@
-// Converts files: `npm run convert -- --help`. Uses the engines on this machine or, with --url, a service.
+// Converts files: `docmill --help`. Uses the engines on this machine or, with --url, a service.
 import { tmpdir } from 'node:os';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
@@ -6,7 +6,7 @@ import { type Command, HELP, readCommand, UsageError } from './command.ts';
 import type { Service } from './converter.ts';
 import { localEngines } from './engines.ts';
 import { findInputs } from './inputs.ts';
-import { directoryOf, planJobs } from './jobs.ts';
+import { directoryOf, planJobs, STANDARD_OUTPUT } from './jobs.ts';
 import { openLedger } from './ledger.ts';
 import { showProgress } from './progress.ts';
 import { remoteService } from './remote.ts';
@@ -23,8 +23,7 @@ try {
   else process.exitCode = await run(command, stopped.signal);
 } catch (thrown) {
   process.stderr.write(`${(thrown as Error).message}\n`);
-  if (thrown instanceof UsageError)
-    process.stderr.write(`Run 'npm run convert -- --help' for all options.\n`);
+  if (thrown instanceof UsageError) process.stderr.write(`Run 'docmill --help' for all options.\n`);
   process.exitCode = thrown instanceof UsageError ? 2 : 1;
 }
 
@@ -34,9 +33,10 @@ async function run(command: Command, signal: AbortSignal): Promise<number> {
   const planned = await planJobs(command, inputs, ALL);
   const jobs = planned.filter((job) => !ledger.isDone(job));
   const skipped = planned.length - jobs.length;
-  const progress = showProgress(jobs.length);
+  const progress = showProgress(jobs.length, { started: startedAt() });
   let failure: unknown;
   if (jobs.length > 0) {
+    if (command.url === undefined) progress.starting('Starting the engines …');
     const service = await open(command);
     const watch = {
       converted: progress.converted,
@@ -57,10 +57,21 @@ async function run(command: Command, signal: AbortSignal): Promise<number> {
     `${failed} failed`,
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ];
-  process.stdout.write(`${counts.join(', ')} in ${time}\n`);
+  // Standard output may be the result.
+  const summary = command.to === STANDARD_OUTPUT ? process.stderr : process.stdout;
+  const ending = signal.aborted ? 'Interrupted: ' : '';
+  summary.write(`${ending}${counts.join(', ')} in ${time}\n`);
+  if (signal.aborted && directoryOf(command) !== undefined)
+    process.stderr.write('Run the command again to convert the rest.\n');
   if (signal.aborted) return 130;
   if (failure !== undefined) throw failure;
   return failed > 0 ? 1 : 0;
+}
+
+/** Returns when the command began, on the clock of `performance.now()`. Another process may have prepared this one. */
+function startedAt(): number {
+  const began = Number(textSetting('DOCMILL_BEGAN', undefined) ?? performance.timeOrigin);
+  return began - performance.timeOrigin;
 }
 
 function open({ url, key, jobs }: Command): Service | Promise<Service> {

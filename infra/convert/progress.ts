@@ -2,8 +2,13 @@
 const INTERVAL = 200;
 
 /** Shows progress in a terminal. Shows failures everywhere. */
-export function showProgress(total: number, output: NodeJS.WriteStream = process.stderr) {
-  const started = performance.now();
+export function showProgress(
+  total: number,
+  {
+    started = performance.now(),
+    output = process.stderr,
+  }: { started?: number; output?: NodeJS.WriteStream } = {},
+) {
   let [converted, failed, shown] = [0, 0, 0];
   const clear = () => void (output.isTTY && output.write('\r\x1b[K'));
   const show = () => {
@@ -16,6 +21,10 @@ export function showProgress(total: number, output: NodeJS.WriteStream = process
     );
   };
   return {
+    /** Shows what is being done before the first conversion. */
+    starting(text: string) {
+      if (output.isTTY) output.write(`\r\x1b[K${text}`);
+    },
     converted() {
       converted += 1;
       show();

@@ -1,5 +1,8 @@
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { pageName } from '../../functions/shared/output-name.ts';
 import { withAnySignal } from '../../functions/shared/timeout.ts';
@@ -56,10 +59,17 @@ async function convert(job: Job, service: Service, signal: AbortSignal): Promise
   for (const { url, page } of outputs) {
     const path = page === undefined ? job.to : pageName(job.to, page);
     // A killed run leaves no incomplete result, and the next run overwrites this file.
-    const part = join(dirname(path), `.${basename(path)}.part`);
-    await mkdir(dirname(path), { recursive: true });
+    const directory = job.isPrinted ? tmpdir() : dirname(path);
+    const part = join(directory, job.isPrinted ? `docmill-${process.pid}.part` : `.${basename(path)}.part`);
+    await mkdir(directory, { recursive: true });
     try {
       await service.save(url, part, signal);
+      if (job.isPrinted) {
+        await pipeline(createReadStream(part), process.stdout, { end: false });
+        continue;
+      }
+      // The service's own files are private.
+      await chmod(part, 0o666 & ~process.umask());
       await rename(part, path);
     } finally {
       await rm(part, { force: true });

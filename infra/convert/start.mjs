@@ -7,6 +7,8 @@ import { run } from '../container/container.mjs';
 import { prepareCheckout } from '../local/checkout.mjs';
 import { unmetNamespaces } from '../local/requirements.mjs';
 
+// The time in the summary includes what happens here.
+process.env.DOCMILL_BEGAN = String(Math.round(performance.timeOrigin));
 const root = join(dirname(realpathSync(fileURLToPath(import.meta.url))), '../..');
 const args = process.argv.slice(2);
 // npm runs scripts in the checkout, but paths are relative to the directory in which the command was typed.

@@ -8,6 +8,8 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -87,7 +89,7 @@ const names = (...folder: string[]) =>
     .map(String)
     .sort();
 
-describe('npm run convert', () => {
+describe('docmill', () => {
   it('converts a file, and leaves nothing else', async () => {
     expect(await convert('letter.docx', '--to', 'letter.pdf')).toEqual({
       code: 0,
@@ -97,6 +99,33 @@ describe('npm run convert', () => {
     expect((await readPdf(readFileSync(path('letter.pdf')))).pages).toHaveLength(3);
     expect(readdirSync(temporary)).toEqual([]);
     expect(names().filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('never replaces an input, under whatever name, unless told to', async () => {
+    mkdirSync(path('kept'));
+    for (const name of ['kept/a.png', 'kept/page-1.png']) writeFileSync(path(name), await picture(10));
+    symlinkSync('a.png', path('kept/link.png'));
+    const refusals = await Promise.all(
+      [
+        ['kept/a.png', '--to', 'kept/a.png'],
+        ['kept/a.png', '--to', 'kept/link.png'],
+        ['kept', '--to', 'kept/', '--format', 'png'],
+        ['kept/page-1.png', '--to', 'kept/page-%d.png'],
+      ].map((args) => plan(args.map((arg) => (arg.startsWith('kept') ? path(arg) : arg))).catch(String)),
+    );
+
+    for (const refusal of refusals) expect(refusal).toMatch(/would replace the input .* Add --overwrite/);
+    expect(await plan([path('kept/a.png'), '--to', path('kept/a.png'), '--overwrite'])).toHaveLength(1);
+  });
+
+  it('writes to standard output, and files with the usual mode', async () => {
+    const { stdout, stderr, code } = await start(['-', '--to', '-', '--format', 'txt'], {
+      input: Buffer.from('Hello <b>all</b>'),
+    });
+
+    expect([stdout, code]).toEqual([expect.stringMatching(/^\ufeff?Hello/), 0]);
+    expect(stderr).toMatch(/^1 converted, 0 failed in [\d.]+ s\n$/);
+    expect(statSync(path('letter.pdf')).mode & 0o777).toBe(0o666 & ~process.umask());
   });
 
   it('finds inputs by globs, in directories and in lists, and keeps their folders', async () => {
@@ -236,7 +265,7 @@ describe('npm run convert', () => {
   });
 
   it('prints a mistake, and how to get help', async () => {
-    const message = "There is no file 'missing.docx'.\nRun 'npm run convert -- --help' for all options.\n";
+    const message = "There is no file 'missing.docx'.\nRun 'docmill --help' for all options.\n";
 
     expect(await convert('missing.docx', '--to', 'a.pdf')).toEqual({ code: 2, stdout: '', stderr: message });
     expect(names()).not.toContain('a.pdf');
@@ -249,8 +278,8 @@ describe('npm run convert', () => {
 
     expect(ended).toEqual({
       code: 130,
-      stdout: expect.stringMatching(/^\d+ converted, 0 failed in/),
-      stderr: '',
+      stdout: expect.stringMatching(/^Interrupted: \d+ converted, 0 failed in/),
+      stderr: 'Run the command again to convert the rest.\n',
     });
     expect(names('interrupted').filter((name) => name.endsWith('.part'))).toEqual([]);
     expect(readdirSync(temporary)).toEqual([]);
