@@ -12,6 +12,9 @@ const IGNORED: readonly string[] = (
   '-png -tiff -tiffcompression -jpegopt -decrypt'
 ).split(' ');
 
+/** Maximum number of documents to append, and of files to attach. */
+const MAX_SOURCES = 50;
+
 /** Formats of documents that people ask to make of a PDF. */
 const EDITABLE = ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp', 'rtf', 'html', 'csv'] as const;
 const NOT_EDITABLE =
@@ -61,6 +64,12 @@ export const pdftools = defineTool({
   sizing: { memory: 3008, layers: ['pdf', 'pdfjs', 'image', 'fonts', 'sandbox'] },
   *validate(options, format) {
     yield* checkPageSelection(options);
+    for (const name of ['append', 'attach'] as const) {
+      const { length } = options[name];
+      if (length <= MAX_SOURCES) continue;
+      const message = `Parameter '-${name}' may be given at most ${MAX_SOURCES} times, got ${length}.`;
+      yield new ConversionError('BAD_PARAMETER', message, { parameter: `-${name}` });
+    }
     yield* checkEncryption({ ...options, ownerPassword: options.newOwnerPassword });
     if (options.odd && options.even) {
       yield new ConversionError('BAD_PARAMETER', "Parameter '-o' cannot be combined with '-e'.", {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Invocation, InvocationResult, Invoke } from '../platform/invoke/invoke.ts';
+import type { Invocation, InvocationResult, Invoke, Measured } from '../platform/invoke/invoke.ts';
 import { folderOf, type Storage } from '../platform/storage.ts';
 import { UPLOAD_PREFIX, type Uploads } from '../platform/uploads.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
@@ -51,6 +51,7 @@ export async function invokeTool(
   const { tools, uploads, storage } = dependencies;
   const { account, parent = `${UPLOAD_PREFIX}${folderOf(account)}/`, allowed } = context;
   const objectKeys: string[] = [];
+  const measured = [result.measured];
   const converted = new Map<string, string>();
   try {
     for (const { url: named, tool: name, asPages } of result.unconverted) {
@@ -67,16 +68,40 @@ export async function invokeTool(
       const own = { ...plain, tool, source: url, options, ...(files && { files }) };
       const { validate: _, ...others } = context;
       const one = await run(own, { ...others, parent });
-      if (!one.ok) return one;
+      measured.push(one.measured);
+      if (!one.ok) return withMeasured(one, measured);
       objectKeys.push(...one.objectKeys);
       converted.set(url, await storage.url(one.objectKeys[0] ?? ''));
     }
-    return await run(withSources(request, converted));
+    const final = await run(withSources(request, converted));
+    return withMeasured(final, [...measured, final.measured]);
   } finally {
     // A file that cannot be deleted now is deleted when it expires.
     const removed = objectKeys.map((objectKey) => uploads?.remove({ account, objectKey }).catch(() => {}));
     await Promise.all(removed);
   }
+}
+
+/** Returns a result with the resources of all conversions that it took. */
+function withMeasured(
+  result: InvocationResult,
+  measured: readonly (Measured | undefined)[],
+): InvocationResult {
+  const all = measured.filter((each) => each !== undefined);
+  const sum = (of: (each: Measured) => number) => all.reduce((total, each) => total + of(each), 0);
+  const steps = new Set(all.flatMap((each) => Object.keys(each.steps)));
+  if (all.length === 0) return result;
+  return {
+    ...result,
+    measured: {
+      sourceBytes: sum((each) => each.sourceBytes),
+      resultBytes: sum((each) => each.resultBytes),
+      pages: sum((each) => each.pages),
+      milliseconds: sum((each) => each.milliseconds),
+      coldStarts: sum((each) => each.coldStarts ?? 0),
+      steps: Object.fromEntries([...steps].map((step) => [step, sum((each) => each.steps[step] ?? 0)])),
+    },
+  };
 }
 
 /** Whether a request names this source. */

@@ -72,6 +72,12 @@ it('reports every operator of imageproc that is invalid', () => {
   for (const name of ['-resize', '-rotate', '-blur']) expect(message).toContain(`'${name}'`);
 });
 
+it('bounds the number of documents to append', () => {
+  const options = '&-append=https://example.com/b'.repeat(51);
+
+  expect(refusal('pdftools', 'a.pdf', options)).toContain('at most 50 times, got 51');
+});
+
 it('says why a format is not written, and what to do instead of a refused option', () => {
   expect(refusal('pdftools', 'a.docx', '')).toContain('no paragraphs or tables that could be edited');
   expect(refusal('html2pdf', 'a.pdf', '--enable-local-file-access')).toContain('-F infile=@page.html');

@@ -72,7 +72,11 @@ export function createToolbox(dependencies: EngineDependencies) {
     await checkPdfs([...documents, ...stamps]);
 
     const inspected: Inspected[] = [];
-    for (const each of documents) inspected.push(await inspect(each, inspected.length, conversion));
+    for (const each of documents) {
+      inspected.push(await inspect(each, inspected.length, conversion));
+      // The graphs of all documents are in memory at the same time.
+      checkGraphs(inspected.reduce((sum, { graphBytes }) => sum + graphBytes, 0));
+    }
     if (!options.force) await checkAllowed(inspected, changing, conversion);
     const counts = inspected.map(({ facts }) => facts.pageCount);
     const pageCount = counts.reduce((sum, count) => sum + count, 0);
@@ -213,10 +217,10 @@ export function createToolbox(dependencies: EngineDependencies) {
     // The owner password first, because it allows everything.
     for (const password of new Set([ownerPassword, undefined, userPassword])) {
       try {
-        await readGraph({ path, graph, password }, conversion);
+        const graphBytes = await readGraph({ path, graph, password }, conversion);
         const args = { graph: relative(conversion.directory, graph) };
         const facts = await graphs.run<SourceFacts>('inspect', args, { inputs: [graph] }, conversion);
-        if (facts.pageCount > 0) return { path, graph, password, facts, parameter };
+        if (facts.pageCount > 0) return { path, graph, graphBytes, password, facts, parameter };
         throw new ConversionError('CORRUPT_SOURCE', 'The document has no pages.');
       } catch (thrown) {
         failure = thrown;
@@ -259,11 +263,11 @@ export function createToolbox(dependencies: EngineDependencies) {
   async function readGraph(
     { path, graph, password }: Pick<Inspected, 'path' | 'graph' | 'password'>,
     conversion: ToolboxConversion,
-  ): Promise<void> {
+  ): Promise<number> {
     await qpdf.edit({ source: path, target: graph, password, json: true }, conversion);
     const { size } = await stat(graph);
-    if (size <= MAX_GRAPH) return;
-    throw new ConversionError('SOURCE_TOO_LARGE', 'The document has too many objects to be changed.');
+    checkGraphs(size);
+    return size;
   }
 
   /** Changes the objects of a document. Returns the path of the changes for qpdf, if there are any. */
@@ -307,10 +311,17 @@ interface EncryptionFacts {
   readonly parameters: { readonly bits: number; readonly method: string };
 }
 
+/** @throws ConversionError `SOURCE_TOO_LARGE` */
+function checkGraphs(bytes: number): void {
+  if (bytes <= MAX_GRAPH) return;
+  throw new ConversionError('SOURCE_TOO_LARGE', 'The documents have too many objects to be changed.');
+}
+
 /** A source whose objects have been read. */
 interface Inspected {
   readonly path: string;
   readonly graph: string;
+  readonly graphBytes: number;
   readonly password: string | undefined;
   readonly facts: SourceFacts;
   readonly parameter: string;
