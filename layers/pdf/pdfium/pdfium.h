@@ -125,6 +125,7 @@ FPDF_TEXTPAGE FPDFText_LoadPage(FPDF_PAGE);
 void FPDFText_ClosePage(FPDF_TEXTPAGE);
 int FPDFText_CountChars(FPDF_TEXTPAGE);
 unsigned FPDFText_GetUnicode(FPDF_TEXTPAGE, int index);
+int FPDFText_GetLooseCharBox(FPDF_TEXTPAGE, int index, FS_RECTF *);
 int FPDFText_HasUnicodeMapError(FPDF_TEXTPAGE, int index);
 int FPDFText_IsHyphen(FPDF_TEXTPAGE, int index);
 int FPDFText_IsGenerated(FPDF_TEXTPAGE, int index);

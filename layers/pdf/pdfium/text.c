@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "message.h"
 #include "replacements.h"
+#include "right_to_left.h"
 
 #define REPLACEMENT 0xfffd
 
@@ -61,22 +62,16 @@ static unsigned joined(unsigned high, unsigned low)
     return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-// Writes the characters from `first` to before `end`.
-static void write_characters(FILE *file, FPDF_TEXTPAGE text, int first, int end)
+// Returns the character at `*index`, or 0 for none, and moves `*index` to its last code.
+static unsigned read_character(FPDF_TEXTPAGE text, int *index, int end)
 {
-    for (int index = first; index < end; index++) {
-        const unsigned code = FPDFText_GetUnicode(text, index);
-        // PDFium may return half a character, because it uses UTF-16.
-        const unsigned low = is_high(code) && index + 1 < end ? FPDFText_GetUnicode(text, index + 1) : 0;
-        if (is_low(low)) {
-            put_character(file, joined(code, low));
-            index++;
-            continue;
-        }
-        const unsigned character = character_of(text, index, code);
-        if (character)
-            put_character(file, character);
-    }
+    const unsigned code = FPDFText_GetUnicode(text, *index);
+    // PDFium may return half a character, because it uses UTF-16.
+    const unsigned low = is_high(code) && *index + 1 < end ? FPDFText_GetUnicode(text, *index + 1) : 0;
+    if (!is_low(low))
+        return character_of(text, *index, code);
+    ++*index;
+    return joined(code, low);
 }
 
 static unsigned utf16_at(const unsigned char *bytes, bool little)
@@ -166,27 +161,106 @@ static void write_replacement(FILE *file, const unsigned char *bytes, size_t len
     }
 }
 
+// Returns the first letter of a replacement, or else its first digit or character, which decides about its place in a line.
+static unsigned sample_of(const struct replacement *replacement)
+{
+    const unsigned char *bytes = replacement->text;
+    const size_t length = replacement->length;
+    const bool big = length >= 2 && utf16_at(bytes, false) == 0xfeff, little = length >= 2 && utf16_at(bytes, true) == 0xfeff;
+    unsigned sample = 0;
+    for (size_t at = big || little ? 2 : 0; at < length; at += big || little ? 2 : 1) {
+        if ((big || little) && at + 1 >= length)
+            break;
+        const unsigned code = big || little ? utf16_at(bytes + at, little) : bytes[at];
+        if (is_strong(code))
+            return code;
+        sample = sample ? sample : code;
+    }
+    return sample ? sample : ' ';
+}
+
+// Writes the characters of a line.
+static void write_line(FILE *file, struct placed *line, size_t count)
+{
+    if (needs_order(line, count)) {
+        size_t kept = 0;
+        // Spaces that PDFium has added are where they would be in its own order.
+        for (size_t index = 0; index < count; index++)
+            if (!line[index].generated)
+                line[kept++] = line[index];
+        count = order_line(line, kept);
+    }
+    for (size_t index = 0; index < count; index++) {
+        const struct replacement *replacement = line[index].replacement;
+        if (replacement)
+            write_replacement(file, replacement->text, replacement->length);
+        else
+            put_character(file, line[index].code);
+    }
+}
+
+// Longest line in which text that was drawn twice is found.
+#define MAX_COMPARED 1000
+
+// Whether a line already has a character in the same place, as where programs draw a text and a mask of it.
+static bool is_drawn_again(const struct placed *line, size_t count, unsigned code, const FS_RECTF *box)
+{
+    for (size_t index = count < MAX_COMPARED ? count : 0; index-- > 0;)
+        if (line[index].code == code && !line[index].generated && line[index].left == box->left && line[index].right == box->right
+            && line[index].top == box->top && box->right > box->left)
+            return true;
+    return false;
+}
+
 static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements *replacements)
 {
-    const int count = replacements->count ? FPDFText_CountChars(text) : 0;
-    const struct replacement *last = NULL;
-    int written = 0;
-    for (int index = 0; index < count; index++) {
-        // A generated space is written with the character after it, unless it is between glyphs of one replacement.
-        if (FPDFText_IsGenerated(text, index) == 1)
-            continue;
-        struct replacement *here = replacement_of(replacements, FPDFText_GetTextObject(text, index));
-        if (here) {
-            if (here != last)
-                write_characters(file, text, written, index);
-            if (!here->written)
-                write_replacement(file, here->text, here->length);
-            here->written = true;
-            written = index + 1;
+    const int end = FPDFText_CountChars(text);
+    // Spaces between all characters may double their number.
+    struct placed *line = end > 0 ? malloc(2 * (size_t)end * sizeof *line) : NULL;
+    if (end > 0 && !line)
+        fail_out_of_memory();
+    size_t count = 0;
+    struct placed *last = NULL;
+    for (int index = 0; index < end; index++) {
+        const bool generated = FPDFText_IsGenerated(text, index) == 1;
+        FS_RECTF box = { 0, 0, 0, 0 };
+        struct replacement *here = NULL;
+        if (!generated) {
+            FPDFText_GetLooseCharBox(text, index, &box);
+            if (replacements->count)
+                here = replacement_of(replacements, FPDFText_GetTextObject(text, index));
         }
-        last = here;
+        if (here && here->written) {
+            // Another glyph of the same replacement. Spaces between them are not part of it.
+            if (last && last->replacement == here) {
+                count = (size_t)(last - line) + 1;
+                last->left = box.left < last->left ? box.left : last->left;
+                last->right = box.right > last->right ? box.right : last->right;
+            }
+            continue;
+        }
+        const unsigned character = here ? sample_of(here) : read_character(text, &index, end);
+        // A space is already there, if the text between was not written again.
+        const bool repeats = generated ? character == ' ' && count && line[count - 1].code == ' '
+                                       : !here && is_drawn_again(line, count, character, &box);
+        if (!character || repeats)
+            continue;
+        line[count] = (struct placed){ character, box.left, box.right, box.top, box.bottom, generated, here, 0 };
+        if (here)
+            here->written = true;
+        if (!generated)
+            last = line + count;
+        count++;
+        if (character != '\n' || here)
+            continue;
+        write_line(file, line, count - 1);
+        put_character(file, '\n');
+        count = 0;
+        last = NULL;
     }
-    write_characters(file, text, written, FPDFText_CountChars(text));
+    if (line)
+        write_line(file, line, count);
+    free(line);
 }
 
 // Returns false if PDFium cannot read the page.
