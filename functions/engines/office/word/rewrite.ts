@@ -45,11 +45,13 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
   const styles = readStyles(textOf(STYLES) || '<w:styles/>', textOf(THEME), settings.language);
   // Word writes no dates. Other programs that change a document do, and leave Word's records of its pages as they were.
   const recorded = (await hasDates(bytes)) ? undefined : readPageCount(textOf(PROPERTIES));
+  const hasOneSection = (textOf(BODY).match(/<w:sectPr\b/g)?.length ?? 0) <= 1;
   const changed = new Map<string, string>();
   let marks = 0;
   for (const [name, original] of parts) {
     const isText = TEXT.test(name);
-    const text = isText ? applyEdits(original, fieldRunEdits(original)) : original;
+    const divided = isText ? applyEdits(original, fieldRunEdits(original)) : original;
+    const text = isText && hasOneSection ? countSectionAsDocument(divided) : divided;
     // Word computes the fields in headers and footers anew for each page.
     const hasSavedFields = isText && !MARGIN.test(name) && !settings.updatesFields;
     const edits = [
@@ -69,6 +71,13 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
     bytes: changed.size > 0 ? await withParts(bytes, changed) : undefined,
     pages: recorded === undefined ? undefined : countPages(recorded, marks),
   };
+}
+
+/** Replaces the number of pages of a section, which LibreOffice does not count, with that of a document that has only one section. */
+function countSectionAsDocument(part: string): string {
+  return part
+    .replace(/(<w:instrText\b[^<>]*>\s*)SECTIONPAGES\b/gi, '$1NUMPAGES')
+    .replace(/(<w:fldSimple\b[^<>]*\bw:instr="\s*)SECTIONPAGES\b/gi, '$1NUMPAGES');
 }
 
 /** Returns the edits that break lines and pages, and make lines as high, as in Word. */

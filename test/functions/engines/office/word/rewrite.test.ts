@@ -70,6 +70,19 @@ it.each([
   expect((await partsOf(laidOut!))['word/document.xml']!.includes('<w:p w:rsidR="1"/>')).toBe(!isOn);
 });
 
+it.each([
+  ['<w:p/>', true],
+  ['<w:p><w:pPr><w:sectPr/></w:pPr></w:p>', false],
+])('counts the pages of the only section as those of the document: %s', async (body, isOnly) => {
+  const field =
+    '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> SECTIONPAGES </w:instrText></w:r>';
+  const more = [{ name: 'word/footer1.xml', content: `<w:ftr><w:p>${field}</w:p></w:ftr>` }];
+
+  const laidOut = await layOut(makeDocx({ body: `${body}${GRID}`, more }));
+
+  expect((await partsOf(laidOut!))['word/footer1.xml']!.includes(' NUMPAGES ')).toBe(isOnly);
+});
+
 it('finds numbered parts', async () => {
   const document = `<w:document><w:body><w:p/>${GRID}</w:body></w:document>`;
   const styles =
