@@ -2,14 +2,9 @@ import { userInfo } from 'node:os';
 import type { AccountTable } from '../../functions/platform/accounts.ts';
 import type { AuditLog } from '../../functions/platform/audit.ts';
 import { keyIdOf } from '../../functions/platform/keys/api-key.ts';
+import { createByOperator, restrict, settle } from '../../functions/platform/keys/by-operator.ts';
 import { type KeyRecord, type Keys, type NewKey, rotateKey } from '../../functions/platform/keys/keys.ts';
-import {
-  createByOperator,
-  type Restrictions,
-  restrict,
-  restrictionsOf,
-  settle,
-} from '../../functions/platform/keys/restrictions.ts';
+import { type Restrictions, restrictionsOf } from '../../functions/platform/keys/restrictions.ts';
 import type { Records } from '../../functions/platform/records.ts';
 import {
   type PriceRows,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Account, AccountTable } from '../../platform/accounts.ts';
 import type { AuditLog } from '../../platform/audit.ts';
+import { createByOperator, restrict, settle } from '../../platform/keys/by-operator.ts';
 import type { KeyRecord, Keys } from '../../platform/keys/keys.ts';
-import { createByOperator, restrict, settle } from '../../platform/keys/restrictions.ts';
 import type { SendMail } from '../../platform/smtp.ts';
 import type { Failures } from '../../platform/usage/failures.ts';
 import type { PriceRows } from '../../platform/usage/report.ts';
