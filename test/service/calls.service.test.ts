@@ -148,7 +148,7 @@ describe('faults of the caller', () => {
 
   it.each([
     [{ app: 'imgproc' }, 'UNKNOWN_APP'],
-    [{ outfile: 'a.pdf' }, 'UNSUPPORTED_CONVERSION'],
+    [{ outfile: 'a.docx' }, 'UNSUPPORTED_CONVERSION'],
     [{ outfile: '%d.jpg' }, 'UNSUPPORTED_CONVERSION'],
     [{ outfile: '' }, 'MISSING_PARAMETER'],
     [{ infile: '' }, 'MISSING_PARAMETER'],

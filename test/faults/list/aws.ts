@@ -3,7 +3,7 @@ import { inFile } from '../fault.ts';
 /** Faults in what is specific to AWS: stores, the invocation of tools, public events, and the stack. */
 export const aws = [
   ...inFile('functions/platform/aws/keys.ts', [
-    ['if (!(await isAccountDisabled(account))) return record;', 'if (record.id) return record;'],
+    ['const isDisabled = after?.disabled?.BOOL ?? false;', 'const isDisabled = false;'],
     ['!isValid(record) || record.kind)', '!isValid(record))'],
   ]),
   ...inFile('functions/platform/aws/limits.ts', [

@@ -7,13 +7,10 @@ export const egress = [
     ['isPublic(each) && !own', 'isPublic(each) || !own'],
     ['!own.has(String(ipBytes(each)))', '!own.has(each)'],
     ['!ipAddresses.every(isAllowed)', '!ipAddresses.some(isAllowed)'],
-    ['withTimeout(resolveTime, signal,', 'withTimeout(1000 * resolveTime, signal,'],
+    ['        resolveTime,\n', '        1000 * resolveTime,\n'],
     ['lookup: lookupOf(ipAddresses) }', 'lookup: lookupOf([]) }'],
-    [
-      'const excepted = exceptions.has(',
-      "const excepted = [...exceptions].some((each) => each.split(':')[0] === url.hostname) || exceptions.has(",
-    ],
   ]),
+  ...inFile('functions/shared/egress/exceptions.ts', [['each.port === port && hostname', 'hostname']]),
   ...inFile('functions/shared/egress/ranges.ts', [
     ["['100.64.0.0', 10,", "['100.64.0.0', 11,"],
     ["['2000::', 3, 'global unicast']", "['::', 0, 'all']"],
@@ -26,7 +23,7 @@ export const egress = [
       '{ const url = new URL(resolveTarget(target, checked.url)); checked = { ...checked, url, host: url.hostname, port: Number(url.port) }; }',
     ],
     ['checked.url.origin === origin', 'checked.url.hostname === new URL(origin).hostname'],
-    [' || status === 206', ''],
+    [' && status !== 206', ''],
   ]),
   ...inFile('functions/shared/source/body.ts', [
     ['if (bytes > limit) return done(sourceTooLargeError(limit));', ''],

@@ -26,7 +26,7 @@ export const engines = [
   ),
   ...inFile(
     'functions/html2pdf/paper/layout.ts',
-    [['isFixed(marginTop) || has.header', 'isFixed(marginTop) && has.header']],
+    [['top: isFixed(marginTop),', 'top: isFixed(marginBottom),']],
     'test/functions/html2pdf/convert.paper',
   ),
   ...inFile('functions/html2pdf/running-text.ts', [

@@ -28,7 +28,7 @@ export const options = [
     ['return !isWritten || inputs?.includes(sourceKind) === false;', 'return !isWritten;'],
     ['for (const issue of tool.validate?.(options, format) ?? []) issues.add(issue);', ''],
   ]),
-  ...inFile('functions/shared/options/source-parameter.ts', [['{1,100}$/u', '{1,100}/u']]),
+  ...inFile('functions/shared/options/option.ts', [['{1,100}$/u', '{1,100}/u']]),
   ...inFile('functions/shared/output-name.ts', [['/^\\.|\\.\\./.test(pattern)', '/^\\./.test(pattern)']]),
   ...inFile('functions/imageproc/options/values.ts', [['black + white < 100', 'black + white <= 100']]),
   ...inFile(

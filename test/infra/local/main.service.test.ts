@@ -227,7 +227,7 @@ describe('the service', () => {
     while ((output.match(/curl -g "/g) ?? []).length < TOOLS.length) await once(child.stderr, 'data');
 
     const calls = [...output.matchAll(/curl -g "([^"]+)"/g)].map(([, call]) =>
-      call!.replace('$API_KEY', 'my-own-key'),
+      call!.replace('$API_KEY', 'my-own-key-of-20'),
     );
     const bodies = await Promise.all(calls.map(async (call) => (await fetch(call)).text()));
     const ended = once(child, 'exit');
