@@ -187,7 +187,7 @@ const ATTACKS: ReadonlyArray<(attack: Attack) => Promise<void>> = [
       const form = { next: '//evil.example', location: 'https://evil.example' };
       for (const sent of [{ cookie, form }, { cookie }, {}]) {
         const { location = '/' } = await site.visit(`${path}?${query}`, sent);
-        tried(`${path} redirects to ${location}`, !/^\/(account|operator)?(\/|\?|$)/.test(location));
+        tried(`${path} redirects to ${location}`, !/^\/(account|operator)?(\/|\?|#|$)/.test(location));
       }
     }
   },
