@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 
 /**
@@ -8,6 +8,8 @@ export type Grant = Readonly<Record<string, unknown>>;
 
 /** Prefix of the object keys of demo results, so that they can be deleted sooner. */
 export const DEMO_PREFIX = 'demo/';
+/** Prefix of the object keys of results that are deleted once they have been sent. */
+export const ONCE_PREFIX = 'once/';
 
 export interface GrantRequest {
   readonly prefix: string;
@@ -33,6 +35,10 @@ export interface Storage {
    * deliver in time. Absent if this process itself serves the URLs.
    */
   open?(objectKey: string, signal: AbortSignal): Promise<OpenedResult | undefined>;
+  /** Whether a result has been neither deleted nor expired. */
+  exists(objectKey: string): Promise<boolean>;
+  /** Deletes a result of an account if it exists. */
+  remove(result: { readonly objectKey: string; readonly account: string }): Promise<void>;
   /** Lifetime of a URL in seconds. */
   readonly urlLifetime?: number;
 }
@@ -56,6 +62,24 @@ export interface StoredFile {
 
 /** The tool's side: stores one file under a grant and returns its object key. */
 export type Put = (grant: Grant, file: StoredFile, signal: AbortSignal) => Promise<string>;
+
+/**
+ * Returns a new unique prefix for the results of one conversion, which only `isOwner` connects with the account. URLs are
+ * signed, so it need not be a secret.
+ */
+export function createPrefix(account: string): string {
+  const random = randomBytes(10).toString('hex');
+  return `${random}${ownerMark(account, random)}/`;
+}
+
+/** Whether the results of an account have this prefix, a result of `createPrefix`. */
+export function isOwner(account: string, prefix: string): boolean {
+  return prefix === `${prefix.slice(0, 20)}${ownerMark(account, prefix.slice(0, 20))}/`;
+}
+
+function ownerMark(account: string, random: string): string {
+  return createHash('sha256').update(`${random}${account}`).digest('hex').slice(0, 12);
+}
 
 /** Returns the name of an account's folder, which does not reveal the account. */
 export function folderOf(account: string): string {

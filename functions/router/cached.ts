@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
+import type { Storage } from '../platform/storage.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { ConversionRequest } from './request.ts';
 
 /** Whether a request with `_cache` used an earlier result, for the header `X-Cache`. */
 export type CacheStatus = 'hit' | 'miss';
+
+interface CacheDependencies {
+  readonly resultCache?: ResultCache | undefined;
+  readonly storage: Pick<Storage, 'exists'>;
+  readonly log: Log;
+}
 
 interface CachedConversion {
   readonly result: InvocationResult;
@@ -28,7 +35,7 @@ type Convert = (validate?: { readonly known?: string }) => Promise<InvocationRes
  */
 export async function convertCached(
   { accepted, account }: { readonly accepted: ConversionRequest; readonly account: string },
-  { resultCache, log }: { readonly resultCache?: ResultCache | undefined; readonly log: Log },
+  { resultCache, storage, log }: CacheDependencies,
   convert: Convert,
 ): Promise<CachedConversion> {
   const { cache: seconds } = accepted;
@@ -37,7 +44,13 @@ export async function convertCached(
   const failed = (thrown: unknown) => log('result cache failed', { cause: describe(thrown) }, 'error');
   const identity = identityOf(account, accepted);
   const found = await resultCache.get(account, identity).catch(failed);
-  const kept = found && Date.now() - found.created < 1000 * seconds ? found : undefined;
+  const isRecent = found && Date.now() - found.created < 1000 * seconds;
+  const stored = isRecent ? found.result.objectKeys.map((objectKey) => storage.exists(objectKey)) : [];
+  const isStored = await Promise.all(stored).then(
+    (all) => all.every(Boolean),
+    (thrown: unknown) => failed(thrown) ?? false,
+  );
+  const kept = isRecent && isStored ? found : undefined;
   if (kept && kept.result.validators === undefined)
     return { result: kept.result, cache: 'hit', created: kept.created };
 

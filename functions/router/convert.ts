@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { beforeReply } from '../conversion/after-reply.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
+import { ONCE_PREFIX } from '../platform/storage.ts';
 import { ConversionError, type ErrorReport } from '../shared/errors.ts';
 import { describe } from '../shared/log.ts';
 import type { Parameter } from '../shared/options/option.ts';
@@ -53,19 +55,20 @@ export async function convert(
     // All parameters are known, so mistakes are reported before the source is received.
     if (body?.isSource) read([ANY_UPLOAD]);
     const accepted = await decide(body ? await uploads.receive(body) : []);
+    if (accepted.isOnce && dependencies.storage.open && accepted.response !== 'file') throw keptError();
     const request = await uploads.open(accepted);
     progress = { request };
-    const identity = JSON.stringify([account, { ...request, tool: request.tool.name }]);
+    const { isOnce = false } = request;
+    // A result that is sent once has one recipient.
+    const identity = isOnce
+      ? randomUUID()
+      : JSON.stringify([account, { ...request, tool: request.tool.name }]);
     let isShared = true;
     const joined = await coalesce(identity, signal, async (shared) => {
       isShared = false;
+      const context = { account, trace, allowed: key.tools, ...(isOnce && { parent: ONCE_PREFIX }) };
       const converted = await convertCached({ accepted, account }, dependencies, (validate) =>
-        invokeTool(
-          request,
-          { account, trace, allowed: key.tools, ...(validate && { validate }) },
-          dependencies,
-          shared,
-        ),
+        invokeTool(request, { ...context, ...(validate && { validate }) }, dependencies, shared),
       );
       return { ...converted, requestId: trace.requestId };
     });
@@ -74,7 +77,7 @@ export async function convert(
     if (!result.ok) throw reportedError(result.error, request);
     // Everyone who joined a conversion gets its result in the same turn, and each URL is signed.
     await takeTurn(account);
-    const output = await present.output(request, result, { storage: dependencies.storage, signal });
+    const output = await present.output(request, result, { account, storage: dependencies.storage, signal });
     // Another status redirects to a URL that expires.
     const kept =
       output.status === 200 ? cacheHeaders(request, { created, linkExpiry: linkExpiry(http.query) }) : {};
@@ -110,6 +113,14 @@ function reportedError(report: ErrorReport, { isReassembled }: ConversionRequest
   const hint =
     "'infile' was not percent-encoded, so its query parameters may have been reordered or respelled. Encode it.";
   return new ConversionError(error.code, `${error.message} ${hint}`, { cause: error });
+}
+
+/** The storage itself serves the URLs, so the service does not learn when a result has been sent. */
+function keptError(): ConversionError {
+  return new ConversionError(
+    'BAD_PARAMETER',
+    "Parameter '_keep=0' requires '_response=file' on this deployment. To delete other results, send DELETE to /api/results.",
+  );
 }
 
 function checkTool({ name }: Tool, { tools }: KeyRecord): void {

@@ -31,7 +31,7 @@ export function corsHeaders(
 export function preflightReply(http: CorsRequest, allowed: readonly string[] = []): HttpReply | undefined {
   if (allowed.length === 0 || http.method !== 'OPTIONS') return undefined;
   const headers = {
-    'Access-Control-Allow-Methods': 'GET, POST, PUT',
+    'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE',
     // The asterisk does not include `Authorization`.
     'Access-Control-Allow-Headers': '*, Authorization',
     'Access-Control-Max-Age': String(MAX_AGE),

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Invocation, InvocationResult, Invoke, Measured } from '../platform/invoke/invoke.ts';
-import { folderOf, type Storage } from '../platform/storage.ts';
-import { UPLOAD_PREFIX, type Uploads } from '../platform/uploads.ts';
+import { createPrefix, folderOf, type Storage } from '../platform/storage.ts';
+import { UPLOAD_PREFIX } from '../platform/uploads.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
 import { replaceSources, sourcesIn } from '../shared/options/sources.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
@@ -13,7 +12,6 @@ import type { OpenedRequest } from './uploads/call-uploads.ts';
 interface InvokeDependencies {
   readonly tools: readonly Tool[];
   readonly storage: Storage;
-  readonly uploads?: Pick<Uploads, 'remove'> | undefined;
   readonly invoke: Invoke;
   readonly limits: ConversionLimits;
 }
@@ -48,7 +46,7 @@ export async function invokeTool(
   const result = await run(request);
   if (result.ok || !result.unconverted) return result;
 
-  const { tools, uploads, storage } = dependencies;
+  const { tools, storage } = dependencies;
   const { account, parent = `${UPLOAD_PREFIX}${folderOf(account)}/`, allowed } = context;
   const objectKeys: string[] = [];
   const measured = [result.measured];
@@ -77,7 +75,7 @@ export async function invokeTool(
     return withMeasured(final, [...measured, final.measured]);
   } finally {
     // A file that cannot be deleted now is deleted when it expires.
-    const removed = objectKeys.map((objectKey) => uploads?.remove({ account, objectKey }).catch(() => {}));
+    const removed = objectKeys.map((objectKey) => storage.remove({ account, objectKey }).catch(() => {}));
     await Promise.all(removed);
   }
 }
@@ -126,8 +124,7 @@ async function invokeOnce(
   { deadline, signal }: { readonly deadline: number; readonly signal: AbortSignal },
 ): Promise<InvocationResult> {
   const { requestId, traceparent } = trace;
-  // Object keys cannot be guessed, because they contain 128 random bits before the cleaned file name.
-  const prefix = `${parent}${randomBytes(16).toString('hex')}/`;
+  const prefix = `${parent}${createPrefix(account)}`;
   const grant = await storage.grant({
     prefix,
     account,

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
@@ -20,6 +21,7 @@ type ConversionToPresent = Extract<InvocationResult, { readonly ok: true }>;
 
 /** Access to the stored results. The signal aborts reading one. */
 interface Stored {
+  readonly account: string;
   readonly storage: Storage;
   readonly signal: AbortSignal;
 }
@@ -68,7 +70,7 @@ function acceptsJson(accept = ''): boolean {
 async function deliverReply(
   request: ConversionRequest,
   result: ConversionToPresent,
-  { storage, signal }: Stored,
+  { account, storage, signal }: Stored,
   withUrls: () => Promise<HttpReply>,
 ): Promise<HttpReply> {
   if (request.response === 'text') return withUrls();
@@ -78,7 +80,13 @@ async function deliverReply(
     const opened = await storage.open(objectKey, signal);
     if (opened) {
       const { content, ...file } = opened;
-      return { status: 200, headers: { ...headers, ...file.headers }, body: '', content };
+      const sent = request.isOnce ? Readable.from(removeOnceSent()) : content;
+      return { status: 200, headers: { ...headers, ...file.headers }, body: '', content: sent };
+
+      async function* removeOnceSent() {
+        yield* content;
+        await storage.remove({ account, objectKey });
+      }
     }
   }
   const url = await storage.url(objectKey);

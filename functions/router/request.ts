@@ -29,6 +29,8 @@ export interface ConversionRequest extends NamedOptions {
   readonly isAuto?: boolean;
   /** Maximum age in seconds of an earlier result that may be used. */
   readonly cache?: number;
+  /** Whether the result is deleted once it has been sent. */
+  readonly isOnce?: boolean;
 }
 
 /** The parameters that every tool has. */
@@ -39,6 +41,7 @@ const COMMON = [
   'outfile',
   '_args',
   '_cache',
+  '_keep',
   ...LINK_PARAMETERS,
   '_response',
 ] as const;
@@ -82,6 +85,7 @@ export function readRequest(
     '_response',
   );
   const cache = attempt(() => readCache(optional(pairs, '_cache')), '_cache');
+  const isOnce = attempt(() => readOnce(optional(pairs, '_keep'), cache), '_keep');
 
   const named = pairs.filter(({ name }) => !COMMON.some((common) => common === name));
   const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool), '_args');
@@ -107,6 +111,7 @@ export function readRequest(
     ...output!,
     response: response!,
     ...(cache !== undefined && { cache }),
+    ...(isOnce && { isOnce }),
     ...(pairs.length < query.length && { isReassembled: true }),
     ...(isAuto && { isAuto }),
     options,
@@ -212,6 +217,18 @@ function readCache(value: string | undefined): number | undefined {
   throw new ConversionError(
     'BAD_PARAMETER',
     `Parameter '_cache' must be an integer from 1 to ${MAX_CACHE}, got ${quote(value)}.`,
+  );
+}
+
+/** Reads `_keep`: whether the result is deleted once it has been sent. */
+function readOnce(value: string | undefined, cache: number | undefined): boolean {
+  if (value === undefined || value === '1') return false;
+  if (value !== '0')
+    throw new ConversionError('BAD_PARAMETER', `Parameter '_keep' must be 0 or 1, got ${quote(value)}.`);
+  if (cache === undefined) return true;
+  throw new ConversionError(
+    'BAD_PARAMETER',
+    "Parameter '_keep=0' deletes the result, so '_cache' cannot use it again.",
   );
 }
 

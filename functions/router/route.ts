@@ -19,6 +19,7 @@ import { checkLength } from './query.ts';
 import { describeApi } from './reference/openapi.ts';
 import { compressedReply, type HttpReply, jsonReply, withHeaders } from './reply.ts';
 import { parameterNames } from './request.ts';
+import { deleteResult } from './results.ts';
 import { takeTurn } from './turn.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
 import { readUsage } from './usage.ts';
@@ -133,6 +134,10 @@ async function authorize(call: Call, dependencies: Dependencies): Promise<CallRe
   if (endpoint === 'usage') {
     const { id: keyId, account } = key;
     return { reply: await readUsage(key, dependencies), facts: { code: 'OK', keyId, account } };
+  }
+  if (endpoint === 'results') {
+    const { id: keyId, account } = key;
+    return { reply: await deleteResult(http, key, dependencies), facts: { code: 'OK', keyId, account } };
   }
   if (endpoint === 'uploads') return prepareUpload(call, key, dependencies);
   return convert(call, key, dependencies);

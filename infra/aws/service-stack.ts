@@ -13,7 +13,6 @@ import type {
   ToolEnvironment,
 } from '../../functions/platform/aws/environment.ts';
 import { defaultSizes, type Sizes } from '../../functions/platform/aws/sizes.ts';
-import { UPLOAD_PREFIX } from '../../functions/platform/uploads.ts';
 import { SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
@@ -101,17 +100,12 @@ export class ServiceStack extends Stack {
         ...this.#commonEnvironment(),
       } satisfies RouterEnvironment,
     });
-    // The router signs with its own permissions: forms that store results, and URLs that read them.
-    router.allow(['s3:PutObject', 's3:GetObject'], [bucket.arnForObjects('*')]);
+    // The router signs with its own permissions: forms that store results, and URLs that read them. It deletes uploads
+    // whose conversion has ended, and results at their owner's request.
+    router.allow(['s3:PutObject', 's3:GetObject', 's3:DeleteObject'], [bucket.arnForObjects('*')]);
     router.acknowledgeStar(
       `<${this.getLogicalId(bucket.node.defaultChild as CfnBucket)}.Arn>/*`,
       'All objects of one bucket.',
-    );
-    // Uploads are deleted when their conversion has ended.
-    router.allow(['s3:DeleteObject'], [bucket.arnForObjects(`${UPLOAD_PREFIX}*`)]);
-    router.acknowledgeStar(
-      `<${this.getLogicalId(bucket.node.defaultChild as CfnBucket)}.Arn>/${UPLOAD_PREFIX}*`,
-      'All uploads in one bucket.',
     );
     // Required to find keys and to count calls and usage. Without the site, only the operator creates keys.
     router.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [table.tableArn]);

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
+import { HOUR } from '../../functions/shared/dates.ts';
 import { readAll } from '../../functions/shared/settings/define.ts';
 import type { OpenIdSettings } from '../../functions/shared/settings/openid.ts';
 import { type DemoSettings, withoutZeros } from '../../functions/shared/settings/service.ts';
@@ -53,6 +54,8 @@ export function readSettings() {
     accountBytes: bytesOf(read.ACCOUNT_STORAGE),
     /** Bytes to keep free on each disk. Defaults to a fraction of it. */
     diskReserve: bytesOf(read.DISK_RESERVE),
+    /** How long results are kept, in milliseconds. */
+    resultLife: HOUR * read.RESULT_LIFE,
     /** Lifetime of a result URL in seconds. */
     urlLifetime: read.URL_LIFETIME,
     /** Maximum concurrent conversions per tool. */

@@ -96,6 +96,35 @@ describe.runIf(ownService)('a call without a key (needs a service of one machine
   });
 });
 
+describe('a result', () => {
+  const statusOf = async (url: string, init?: RequestInit) => (await fetch(url, init)).status;
+
+  it('is deleted by its URL, with a key of its account only, and not used again', async () => {
+    const { client, service } = used();
+    const query = { ...image(), _cache: '600' };
+    const [url = ''] = urlsIn(await client.ask(query), 1);
+    const address = `${service.base}/api/results?url=${encodeURIComponent(url)}`;
+    const headers = { 'x-api-key': service.apiKey };
+
+    expect(await statusOf(address, { method: 'DELETE' })).toBe(401);
+    expect(await statusOf(address, { method: 'DELETE', headers })).toBe(204);
+    expect(await statusOf(url)).toBeGreaterThanOrEqual(400);
+    expect((await client.ask(query)).headers.get('x-cache')).toBe('miss');
+  });
+
+  it.runIf(ownService)('is gone once all of it has been sent, with _keep=0', async () => {
+    const { client } = used();
+    const [url = ''] = urlsIn(await client.ask({ ...image(), _keep: '0' }), 1);
+
+    expect(await statusOf(url, { method: 'HEAD' })).toBe(200);
+    expect(await statusOf(url, { headers: { range: 'bytes=0-9' } })).toBe(206);
+    const whole = await fetch(url);
+    await whole.arrayBuffer();
+    expect(whole.status).toBe(200);
+    await expect.poll(() => statusOf(url)).toBe(404);
+  });
+});
+
 describe('the one path', () => {
   it.each(['DELETE', 'PATCH', 'OPTIONS'])('rejects the method %s', async (method) => {
     const { client, service } = used();

@@ -1,5 +1,11 @@
 import type { Readable } from 'node:stream';
-import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  type S3Client,
+  type S3ServiceException,
+} from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { dispositionOf } from '../../shared/formats.ts';
@@ -47,6 +53,20 @@ export function createS3Storage({
       getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: objectKey }), {
         expiresIn: urlLifetime,
       }),
+    async exists(objectKey) {
+      try {
+        await client.send(new HeadObjectCommand({ Bucket: bucket, Key: objectKey }));
+        return true;
+      } catch (thrown) {
+        // Without permission to list the bucket, S3 returns 403 for missing objects.
+        const status = (thrown as S3ServiceException).$metadata?.httpStatusCode;
+        if (status === 404 || status === 403) return false;
+        throw thrown;
+      }
+    },
+    async remove({ objectKey }) {
+      await client.send(new DeleteObjectCommand({ Bucket: bucket, Key: objectKey }));
+    },
     async open(objectKey, signal) {
       const command = new GetObjectCommand({ Bucket: bucket, Key: objectKey });
       const stored = await client.send(command, { abortSignal: signal });

@@ -6,7 +6,14 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ConversionError, resultTooLargeError, sourceTooLargeError } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
-import { DEMO_PREFIX, type Grant, type GrantRequest, type Put, type Storage } from '../storage.ts';
+import {
+  DEMO_PREFIX,
+  type Grant,
+  type GrantRequest,
+  ONCE_PREFIX,
+  type Put,
+  type Storage,
+} from '../storage.ts';
 import {
   invalidFormError,
   UPLOAD_LIFETIME,
@@ -35,13 +42,15 @@ export interface DiskStorage extends Pick<Uploads, 'receive' | 'exists' | 'remov
    * object.
    */
   open(signed: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
+  /** Deletes a result that has been sent. The next sweep stops counting it. */
+  removeSent(objectKey: string): Promise<void>;
   /** Reads the totals of stored results. Until then, the first call of each account does so. */
   load(): Promise<void>;
   /** Returns the bytes of results, and the bytes of uploads and demo results. */
   inUse(): Promise<{ readonly results: number; readonly uploads: number }>;
   /** Deletes all results and uploads of an account. */
   removeAll(account: string): Promise<void>;
-  /** Deletes objects older than `age` milliseconds. Uploads and results of demo conversions are deleted after `shortAge`. */
+  /** Deletes results older than `age` milliseconds. Uploads, results of demo conversions and those that are sent once are deleted after `shortAge`. */
   sweep(age: number, shortAge?: number): Promise<void>;
 }
 
@@ -55,7 +64,7 @@ interface FormPolicy extends UploadTarget {
 const MARK = 'demo-';
 /** Maximum number of signatures to keep. */
 const MAX_SIGNATURES = 5000;
-const SHORT_LIVED = [DEMO_PREFIX, UPLOAD_PREFIX];
+const SHORT_LIVED = [DEMO_PREFIX, ONCE_PREFIX, UPLOAD_PREFIX];
 /** Maximum concurrent uploads per account. Further ones wait, each with up to 0.2 MB buffered. */
 const UPLOADS = 16;
 const WAITING_UPLOADS = 250;
@@ -212,6 +221,8 @@ export function createDiskStorage({
         const signature = sign('grant', prefix, maxBytes, expires, contentType, account);
         return { prefix, maxBytes, expires, contentType, account, signature };
       },
+      exists: (objectKey) => isFile(filePathFor(objectKey)),
+      remove,
       url: async (objectKey) => {
         const expires = Math.floor(Date.now() / 1000) + urlLifetime;
         const path = objectKey.split('/').map(encodeURIComponent).join('/');
@@ -255,6 +266,8 @@ export function createDiskStorage({
       const found = objectKey.startsWith(UPLOAD_PREFIX) ? await exists(objectKey) : await isFile(path);
       return found ? { status: 200, path } : { status: 404 };
     },
+
+    removeSent: (objectKey) => rm(filePathFor(objectKey), { force: true }),
 
     load: () => quota.load(),
 

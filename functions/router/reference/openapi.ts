@@ -215,6 +215,10 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
       description: 'Maximum age in seconds of an earlier result that may be used.',
       schema: { type: 'integer', minimum: 1, maximum: MAX_CACHE },
     },
+    _keep: {
+      description: '0 deletes the result once it has been sent.',
+      schema: { type: 'integer', enum: [0, 1], default: 1 },
+    },
     _key: { description: 'Signed links: the ID of the signing key.', schema: TEXT },
     _expires: { description: 'Signed links: seconds since 1970.', schema: { type: 'integer' } },
     _signature: { description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },

@@ -59,7 +59,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
   await once(server, 'listening');
   await composition.warm();
 
-  const stopSweeping = sweepRegularly(storage, dependencies.siteStores, log);
+  const stopSweeping = sweepRegularly(storage, settings.resultLife, dependencies.siteStores, log);
 
   return {
     port: (server.address() as AddressInfo).port,

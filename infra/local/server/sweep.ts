@@ -1,5 +1,5 @@
 import type { DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
-import { DAY, HOUR, MINUTE } from '../../../functions/shared/dates.ts';
+import { HOUR, MINUTE } from '../../../functions/shared/dates.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import type { SiteStores } from './compose.ts';
 
@@ -12,13 +12,15 @@ const INTERVAL = 5 * MINUTE;
  */
 export function sweepRegularly(
   storage: Pick<DiskStorage, 'sweep'>,
+  /** How long results are kept, in milliseconds. */
+  resultLife: number,
   siteStores: Pick<SiteStores, 'deleteOldRows'> | undefined,
   log: Log,
 ): () => void {
   const sweep = async () => {
     const failed = (cause: unknown) => log('sweep failed', { cause: describe(cause) }, 'error');
     // Files come first, because they take up disk space that the database may need.
-    await storage.sweep(DAY, HOUR).catch(failed);
+    await storage.sweep(resultLife, Math.min(HOUR, resultLife)).catch(failed);
     try {
       siteStores?.deleteOldRows();
     } catch (cause) {

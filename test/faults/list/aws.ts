@@ -46,7 +46,7 @@ export const aws = [
   ),
   ...inFile(
     'infra/aws/service-stack.ts',
-    [["router.allow(['s3:DeleteObject']", "router.allow(['s3:*']"]],
+    [["'s3:GetObject', 's3:DeleteObject']", "'s3:GetObject', 's3:*']"]],
     'test/infra/aws/service-stack',
   ),
 ];

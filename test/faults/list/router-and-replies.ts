@@ -8,7 +8,7 @@ export const routerAndReplies = [
     ['    body.close();\n', ''],
   ]),
   ...inFile('functions/router/cached.ts', [
-    ['< 1000 * seconds ?', '< 1e6 * seconds ?'],
+    ['created < 1000 * seconds;', 'created < 1e6 * seconds;'],
     ['format, outputName, options];', 'format, outputName, Object.keys(options)];'],
   ]),
   ...inFile('functions/router/coalesce.ts', [

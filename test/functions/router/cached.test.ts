@@ -7,6 +7,7 @@ import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import type { ConversionRequest } from '../../../functions/router/request.ts';
 import { route } from '../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import { KEPT_RESULTS } from '../../helpers/kept-results.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
 import { headerOf } from './header.ts';
@@ -25,6 +26,7 @@ beforeEach(() => {
     tools: [tiny, tinyPage],
     keys: { find: async (apiKey) => recordOf(apiKey), findSigner: async () => undefined },
     storage: {
+      ...KEPT_RESULTS,
       grant: async (request) => ({ ...request }),
       url: async (objectKey) => `https://f.example/${objectKey}`,
     },

@@ -39,9 +39,10 @@ function run(allowed?: readonly string[]) {
       limits: CONVERSION_LIMITS,
       storage: {
         grant: async (grant) => ({ ...grant }),
+        exists: async () => true,
+        remove: async ({ objectKey }) => void removed.push(objectKey),
         url: async (objectKey) => `https://files.example/${objectKey}`,
       },
-      uploads: { remove: async ({ objectKey }) => void removed.push(objectKey) },
       invoke: async (invocation) => {
         seen.push(invocation);
         const error = { code: 'UNSUPPORTED_SOURCE', message: 'Convert it first.' } as const;

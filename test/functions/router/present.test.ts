@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
 import type { Storage } from '../../../functions/platform/storage.ts';
@@ -6,6 +7,7 @@ import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { route } from '../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import { KEPT_RESULTS } from '../../helpers/kept-results.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny } from '../tiny-tool.ts';
 import { headerOf } from './header.ts';
@@ -19,7 +21,12 @@ beforeEach(() => {
   result = { ok: true, objectKeys: ['PREFIXb.png'], stored: [{ bytes: 7 }], pageCount: 3 };
 });
 
-function call(query: Record<string, string> = GOOD, accept?: string, open?: Storage['open']) {
+function call(
+  query: Record<string, string> = GOOD,
+  accept?: string,
+  open?: Storage['open'],
+  removed: string[] = [],
+) {
   const dependencies: Dependencies = {
     ...unlimited,
     tools: [tiny],
@@ -29,8 +36,10 @@ function call(query: Record<string, string> = GOOD, accept?: string, open?: Stor
     },
     storage: {
       urlLifetime: 60,
+      ...KEPT_RESULTS,
       grant: async (request) => ({ ...request }),
       url: async (objectKey) => `https://files.example/${objectKey}`,
+      remove: async ({ objectKey }) => void removed.push(objectKey),
       ...(open && { open }),
     },
     invoke: async ({ grant }) =>
@@ -53,6 +62,20 @@ function call(query: Record<string, string> = GOOD, accept?: string, open?: Stor
     new AbortController().signal,
   );
 }
+
+it('deletes a result with _keep=0 once it has been sent', async () => {
+  const removed: string[] = [];
+  const open = async () => ({ headers: {}, content: Readable.from(['content']) });
+  const query = { ...GOOD, _keep: '0' };
+
+  const { content } = await call({ ...query, _response: 'file' }, undefined, open, removed);
+  const before = removed.length;
+  expect(await text(content!)).toBe('content');
+
+  expect(before).toBe(0);
+  expect(removed).toEqual([expect.stringMatching(/^once\/[0-9a-f]{32}\/b\.png$/)]);
+  expect((await call(query, undefined, open)).body).toContain("'_keep=0' requires '_response=file'");
+});
 
 it('redirects to a file that only its URL can deliver in time, and lets nobody keep that', async () => {
   const reply = await call({ ...GOOD, _response: 'file', _cache: '60' }, undefined, async () => undefined);

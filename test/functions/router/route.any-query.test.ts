@@ -5,6 +5,7 @@ import { route } from '../../../functions/router/route.ts';
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
+import { KEPT_RESULTS } from '../../helpers/kept-results.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 
 /** Every option name that a tool knows, ignores or rejects. */
@@ -75,7 +76,7 @@ const dependencies = {
   tools: Object.values(tools),
   ...unlimited,
   keys: { find: async () => recordOf('owner'), findSigner: async () => undefined },
-  storage: { grant: async () => ({}), url: async (objectKey: string) => objectKey },
+  storage: { ...KEPT_RESULTS, grant: async () => ({}), url: async (objectKey: string) => objectKey },
   invoke: async () => {
     started += 1;
     return { ok: true, objectKeys: [] } as const;

@@ -9,6 +9,7 @@ import { ConversionError } from '../../../functions/shared/errors.ts';
 import type { SourceFacts } from '../../../functions/shared/source/facts.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
+import { KEPT_RESULTS } from '../../helpers/kept-results.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { headerOf } from './header.ts';
 
@@ -32,6 +33,7 @@ beforeEach(() => {
       findSigner: async () => undefined,
     },
     storage: {
+      ...KEPT_RESULTS,
       grant: async (request) => ({ ...request }),
       url: async (objectKey) => `https://files.example/${objectKey}`,
     },

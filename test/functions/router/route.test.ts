@@ -7,6 +7,7 @@ import type { HttpRequest } from '../../../functions/router/http.ts';
 import { route } from '../../../functions/router/route.ts';
 import { ConversionError, type ErrorReport } from '../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import { KEPT_RESULTS } from '../../helpers/kept-results.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny } from '../tiny-tool.ts';
 import { headerOf } from './header.ts';
@@ -35,6 +36,7 @@ beforeEach(() => {
       findSigner: async () => undefined,
     },
     storage: {
+      ...KEPT_RESULTS,
       grant: async (request) => {
         granted.push(request);
         return { ...request };

@@ -11,6 +11,7 @@ import { route } from '../../../functions/router/route.ts';
 import { ConversionError, sourceTooLargeError } from '../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { pdftools } from '../../../functions/tools.ts';
+import { KEPT_RESULTS } from '../../helpers/kept-results.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
 import { headerOf } from './header.ts';
@@ -32,6 +33,7 @@ beforeEach(() => {
       findSigner: async () => undefined,
     },
     storage: {
+      ...KEPT_RESULTS,
       grant: async (request) => ({ ...request }),
       url: async (objectKey) => `https://files.example/${objectKey}`,
     },

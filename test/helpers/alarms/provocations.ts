@@ -11,6 +11,7 @@ import * as tools from '../../../functions/tools.ts';
 import { startDynalite } from '../../aws-servers/dynalite.ts';
 import { recordOf, unlimited } from '../../functions/accounts.ts';
 import { STACK } from '../../lambda-emulator/deployment.ts';
+import { KEPT_RESULTS } from '../kept-results.ts';
 
 /** Log lines, as the functions write them. */
 export async function linesOf(work: (log: Log) => Promise<unknown>): Promise<string[]> {
@@ -27,7 +28,11 @@ export function call(log: Log, more: Partial<Dependencies>) {
     ...unlimited,
     tools: Object.values(tools),
     keys: { find: async () => recordOf('owner'), findSigner: async () => undefined },
-    storage: { grant: async (request) => ({ ...request }), url: async () => 'https://files.example/' },
+    storage: {
+      ...KEPT_RESULTS,
+      grant: async (request) => ({ ...request }),
+      url: async () => 'https://files.example/',
+    },
     invoke: async () => ({ ok: true, objectKeys: [] }),
     coalesce: createCoalescer(),
     limits: CONVERSION_LIMITS,

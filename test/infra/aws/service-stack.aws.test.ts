@@ -125,8 +125,7 @@ describe('the stack', () => {
       ),
       router: [
         'Allow logs:CreateLogStream,logs:PutLogEvents on routerLog.Arn',
-        'Allow s3:GetObject,s3:PutObject on Results.Arn/*',
-        'Allow s3:DeleteObject on Results.Arn/uploads/*',
+        'Allow s3:DeleteObject,s3:GetObject,s3:PutObject on Results.Arn/*',
         'Allow dynamodb:BatchGetItem,dynamodb:DeleteItem,dynamodb:GetItem,dynamodb:PutItem,dynamodb:Scan,dynamodb:UpdateItem on Keys.Arn',
         `Allow lambda:InvokeFunction on ${NAMES.map((name) => `${name}Function.Arn:*`).join(' ')}`,
       ],
@@ -152,7 +151,7 @@ describe('the stack', () => {
       BinaryMediaTypes: ['*/*'],
     });
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'api' });
-    template.resourceCountIs('AWS::ApiGateway::Method', 12);
+    template.resourceCountIs('AWS::ApiGateway::Method', 13);
     template.hasResourceProperties('AWS::ApiGateway::Resource', { PathPart: 'openapi.json' });
     template.hasResourceProperties('AWS::ApiGateway::Method', {
       HttpMethod: 'ANY',
@@ -485,7 +484,7 @@ describe('the stack', () => {
   it('has no route, permission or setting of the site without it', () => {
     const without = synthesize({ ...settings, site: null });
 
-    without.resourceCountIs('AWS::ApiGateway::Method', 10);
+    without.resourceCountIs('AWS::ApiGateway::Method', 11);
     expect(rightsOf(without).router!.join()).not.toMatch(/PutItem|DeleteItem|Scan|ssm/);
     expect(environmentOf(without, 'router')).not.toHaveProperty('site');
     expect(environmentOf(without, 'router').accountUrl).toBe('https://example.com/account');

@@ -11,6 +11,7 @@ import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { openStores, type Stores } from '../../../infra/local/stores.ts';
 import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
+import { KEPT_RESULTS } from '../../helpers/kept-results.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
 
@@ -29,6 +30,7 @@ beforeEach(() => {
     version: {},
     tools: Object.values(tools),
     storage: {
+      ...KEPT_RESULTS,
       grant: async (request) => ({ ...request }),
       url: async (key) => `https://files.example/${key}`,
     },

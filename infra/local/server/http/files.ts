@@ -3,10 +3,9 @@ import { basename, dirname, extname } from 'node:path';
 import { create as createDisposition } from 'content-disposition';
 import send from 'send';
 import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
+import { ONCE_PREFIX } from '../../../../functions/platform/storage.ts';
+import { FILES_PATH } from '../../../../functions/router/results.ts';
 import { dispositionOf, FORMATS, readFormat } from '../../../../functions/shared/formats.ts';
-
-/** Path below which results are served. */
-export const FILES_PATH = '/files/';
 
 interface SignedUrl {
   readonly objectKey: string;
@@ -57,6 +56,11 @@ export async function serveFile(
   // Browsers do not show a PDF in a sandbox, and do not give scripts in PDFs access to this origin.
   if (contentType !== FORMATS.pdf.contentType) response.setHeader('Content-Security-Policy', SANDBOX);
   response.setHeader('Access-Control-Allow-Origin', '*');
+  if (signed.objectKey.startsWith(ONCE_PREFIX) && request.method !== 'HEAD')
+    response.once('finish', () => {
+      // A part or a condition does not send all of it. A file that cannot be deleted now is deleted within an hour.
+      if (response.statusCode === 200) storage.removeSent(signed.objectKey).catch(() => {});
+    });
   send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })
     .on('error', (error: SendError) => refuseRequest(response, error))
     .pipe(response);

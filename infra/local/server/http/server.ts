@@ -6,6 +6,7 @@ import type { DiskStorage } from '../../../../functions/platform/local/disk-stor
 import { type HttpRequest, takesBody } from '../../../../functions/router/http.ts';
 import { decodeQuery } from '../../../../functions/router/query.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
+import { FILES_PATH } from '../../../../functions/router/results.ts';
 import { takeTurn } from '../../../../functions/router/turn.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../../functions/shared/log.ts';
@@ -13,7 +14,7 @@ import { areTinyChunks } from '../../../../functions/shared/source/pace.ts';
 import type { Site, SiteReply } from '../../../../functions/site/site.ts';
 import { networkCaller } from './callers.ts';
 import { boundConnections, type Connections } from './connections.ts';
-import { FILES_PATH, serveFile } from './files.ts';
+import { serveFile } from './files.ts';
 
 interface Dependencies {
   /** See `Settings`. */

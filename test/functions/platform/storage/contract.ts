@@ -82,6 +82,19 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       },
     );
 
+    it('deletes a file, even one that is already gone', async () => {
+      const storage = place.storage(60);
+      const objectKey = await put(await grant(), Buffer.from('x'));
+      const url = await storage.url(objectKey);
+      expect(await storage.exists(objectKey)).toBe(true);
+
+      await storage.remove({ objectKey, account: 'owner' });
+      await storage.remove({ objectKey, account: 'owner' });
+
+      expect(await storage.exists(objectKey)).toBe(false);
+      expect((await fetch(url)).status).toBeGreaterThanOrEqual(400);
+    });
+
     it('stores several files under one grant', async () => {
       const permission = await grant();
 

@@ -12,6 +12,7 @@ import { route } from '../../../../functions/router/route.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
 import { openStores, type Stores } from '../../../../infra/local/stores.ts';
+import { KEPT_RESULTS } from '../../../helpers/kept-results.ts';
 import { unlimited } from '../../accounts.ts';
 import { tiny } from '../../tiny-tool.ts';
 import { headerOf } from '../header.ts';
@@ -48,6 +49,7 @@ function call(query: Record<string, string> = {}, http: Partial<HttpRequest> = {
     ...stores,
     tools: [tiny],
     storage: {
+      ...KEPT_RESULTS,
       grant: (request) => grant(request),
       url: async (key) => `https://files.example/${key}`,
     },

@@ -8,6 +8,7 @@ import type { Dependencies } from '../../../../functions/router/dependencies.ts'
 import { route } from '../../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
+import { KEPT_RESULTS } from '../../../helpers/kept-results.ts';
 import { unlimited } from '../../accounts.ts';
 
 /** A limiter that counts in memory. */
@@ -40,6 +41,7 @@ beforeEach(() => {
     tools: Object.values(tools),
     keys: { find: async () => undefined, findSigner: async () => undefined },
     storage: {
+      ...KEPT_RESULTS,
       grant: async (request) => ({ ...request }),
       url: async (key) => `https://files.example/${key}`,
     },

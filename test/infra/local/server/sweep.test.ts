@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
+import { DAY } from '../../../../functions/shared/dates.ts';
 import { createLog } from '../../../../functions/shared/log.ts';
 import { sweepRegularly } from '../../../../infra/local/server/sweep.ts';
 
@@ -12,7 +13,7 @@ it('removes expired results although the database cannot be cleaned', async () =
     throw new Error('database is locked');
   };
 
-  const stop = sweepRegularly({ sweep: async () => swept.resolve() }, { deleteOldRows }, () => {});
+  const stop = sweepRegularly({ sweep: async () => swept.resolve() }, DAY, { deleteOldRows }, () => {});
 
   await swept.promise;
   stop();
@@ -28,6 +29,7 @@ it('logs a failed removal of expired results as an error', async () => {
 
   const stop = sweepRegularly(
     storage,
+    DAY,
     undefined,
     createLog((line) => lines.push(line), { level: 'error' }),
   );

@@ -10,6 +10,7 @@ import { CONVERSION_LIMITS } from '../../../../../functions/shared/tool.ts';
 import * as tools from '../../../../../functions/tools.ts';
 import { createHttpServer } from '../../../../../infra/local/server/http/server.ts';
 import { recordOf, unlimited } from '../../../../functions/accounts.ts';
+import { KEPT_RESULTS } from '../../../../helpers/kept-results.ts';
 
 const secret = hashApiKey('signing');
 const id = keyIdOf(secret);
@@ -24,6 +25,7 @@ const dependencies = {
       given === id ? { record: recordOf('owner', { id, kind: 'signing' }), secret } : undefined,
   },
   storage: {
+    ...KEPT_RESULTS,
     grant: async () => ({ prefix: 'p/' }),
     url: async (objectKey: string) => `https://f/${objectKey}`,
   },
