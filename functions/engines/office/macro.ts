@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OfficeOptions } from './options.ts';
+import { COMPUTE_FIELDS } from './word/compute-fields.ts';
 import { FIT_PAGES } from './word/fit-pages.ts';
 
 /**
@@ -8,7 +9,7 @@ import { FIT_PAGES } from './word/fit-pages.ts';
  * profile, never of a document, and checks which kind of document it runs on.
  */
 const ARRANGE = `
-Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, filter, options, sheet, pages, tight)
+Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, filter, options, sheet, pages, tight, fields)
   Dim opened, document, isText, isSheet
   opened = StarDesktop.Components.createEnumeration()
   document = opened.nextElement()
@@ -23,6 +24,7 @@ Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, fil
   If subject <> "" Then document.DocumentProperties.Subject = Decode(subject)
   If keywords <> "" Then document.DocumentProperties.Keywords = Array(Decode(keywords))
   If isText And pages <> "" Then FitPages document, CLng(pages)
+  If isText And fields = "1" Then ComputeFields document
   If name = "" Then Exit Sub
   If isSheet Then
     If sheet > document.Sheets.Count Then Exit Sub
@@ -118,7 +120,7 @@ Sub ApplyChanges(document, changes)
 End Sub
 `;
 
-const MODULES = { Pages: ARRANGE, Fitting: FIT_PAGES };
+const MODULES = { Pages: ARRANGE, Fitting: FIT_PAGES, Fields: COMPUTE_FIELDS };
 
 /**
  * A file that the macro saves. LibreOfficeKit itself inserts a space after each comma in the options, which some filters
@@ -138,17 +140,24 @@ export interface MacroTasks {
   readonly pages?: number | undefined;
   /** Whether East Asian and Western text have no space between them, as in PowerPoint. */
   readonly isTight?: boolean | undefined;
+  /** Whether fields in headers or footers have to be computed for each page. */
+  readonly hasPageFields?: boolean | undefined;
 }
 
 /**
  * Returns the URL of the macro that applies the options to an open document and does the tasks, or `undefined` if nothing
  * needs it.
  */
-export function macroUrl(options: OfficeOptions, { stored, pages, isTight }: MacroTasks): string | undefined {
+export function macroUrl(
+  options: OfficeOptions,
+  { stored, pages, isTight, hasPageFields }: MacroTasks,
+): string | undefined {
   const { landscape, fit, changes, title, author, subject, keywords, sheet } = options;
   const texts = [title, author, subject, keywords];
   const isNeeded =
-    landscape || [fit, changes, ...texts, stored, pages, isTight].some((each) => each !== undefined);
+    landscape ||
+    hasPageFields ||
+    [fit, changes, ...texts, stored, pages, isTight].some((each) => each !== undefined);
   if (!isNeeded) return undefined;
   const file = [stored?.name, stored?.filter, stored?.options].map(encode);
   const values = [
@@ -160,6 +169,7 @@ export function macroUrl(options: OfficeOptions, { stored, pages, isTight }: Mac
     String(sheet ?? 1),
     String(pages ?? ''),
     isTight ? '1' : '',
+    hasPageFields ? '1' : '',
   ];
   return `macro:///Docmill.Pages.Arrange(${values.map((value) => `"${value}"`).join(',')})`;
 }

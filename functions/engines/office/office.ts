@@ -127,6 +127,7 @@ export function createOffice(dependencies: EngineDependencies) {
       stored,
       pages: fittedPages(document, options),
       isTight: document.isTight,
+      hasPageFields: document.hasPageFields,
     });
     const password = document.encrypted ? options.password : undefined;
     const [source, target] = [relative(directory, document.path), relative(directory, saving.path)];

@@ -28,4 +28,6 @@ export interface Prepared extends Recognized {
   readonly isTight: boolean;
   /** Number of pages in Word, or 0 if it only marked where they begin. */
   readonly pages?: number | undefined;
+  /** Whether fields of a Word document have to be computed for each page. */
+  readonly hasPageFields: boolean;
 }

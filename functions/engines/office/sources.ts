@@ -31,6 +31,8 @@ export interface Document {
   readonly isTight: boolean;
   /** Number of pages in Word, or 0 if it only marked where they begin; `undefined` to leave the pages to LibreOffice. */
   readonly pages: number | undefined;
+  /** Whether fields in headers or footers have to be computed for each page. */
+  readonly hasPageFields: boolean;
 }
 
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
@@ -79,6 +81,7 @@ export function createSources(dependencies: ScriptDependencies) {
       separator,
       isTight: reply.isTight === true && isPrinted,
       pages: isCount ? pages : undefined,
+      hasPageFields: reply.hasPageFields === true,
     };
   }
 

@@ -27,6 +27,7 @@ async function prepare({
   const bytes = readFileSync(path);
   const { kind, encrypted, text } = await recognize(bytes, claims, encoding);
   let pages: number | undefined;
+  let hasPageFields = false;
   let isTight = /^p(?:pt|ot|ps)$/.test(kind);
   if (kind === 'rtf') appendFileSync(path, missingEnds(bytes));
   if (isArchive(bytes)) {
@@ -40,6 +41,7 @@ async function prepare({
     isTight = corrected.isEastAsian;
     if (changed) writeFileSync(path, changed);
     pages = laidOut?.pages;
+    hasPageFields = laidOut?.hasPageFields ?? false;
   }
   if (isPrinted && !encrypted && /^(fo|o)d[tspg]$|^ot[tsp]$/.test(kind)) {
     const dated = await withOwnDates(readFileSync(path)).catch(() => undefined);
@@ -51,7 +53,7 @@ async function prepare({
     writeFileSync(path, isTable ? text : `\ufeff${text}`);
   }
   const language = encrypted ? undefined : await declaredLanguage(kind, bytes).catch(() => undefined);
-  return { kind, encrypted, separator: separatorOf(kind, text), pages, isTight, language };
+  return { kind, encrypted, separator: separatorOf(kind, text), pages, hasPageFields, isTight, language };
 }
 
 async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<boolean> {

@@ -421,3 +421,39 @@ it('keeps its own pages if there were more with the marks than in Word', async (
   expect(first!.length + second!.length).toBe(67);
   expect(first!.length).toBeGreaterThan(24);
 });
+
+it('computes formulas and conditions in footers for each page', async () => {
+  const run = (content: string) => `<w:r>${content}</w:r>`;
+  const mark = (type: string) => run(`<w:fldChar w:fldCharType="${type}"/>`);
+  const code = (text: string) => run(`<w:instrText>${text}</w:instrText>`);
+  const field = (content: string) =>
+    mark('begin') + content + mark('separate') + run('<w:t>saved</w:t>') + mark('end');
+  const [page, pages] = [field(code('PAGE')), field(code('NUMPAGES'))];
+  const next = field(code('=') + page + code('+1'));
+  const isLast = field(
+    code('IF ') + page + code('=') + pages + code(' "the end" "next: ') + next + code('"'),
+  );
+  const numbered = field(code('=') + page + code(' \\* roman'));
+  const source = makeDocx({
+    // The second page begins within a paragraph, and the third one has its own number.
+    body:
+      `<w:p>${run(`<w:t>${'word '.repeat(900)}</w:t>`)}</w:p>` +
+      '<w:p><w:pPr><w:sectPr><w:footerReference w:type="default" r:id="f"/></w:sectPr></w:pPr></w:p>' +
+      '<w:p/><w:sectPr><w:footerReference w:type="default" r:id="f"/><w:pgNumType w:start="9"/></w:sectPr>',
+    relationships: `<Relationship Id="f" Type="${OFFICE_TYPE}/footer" Target="footer1.xml"/>`,
+    more: [
+      {
+        name: 'word/footer1.xml',
+        content: `<w:ftr ${WORDS}><w:p>${isLast}</w:p><w:p>${numbered}</w:p></w:ftr>`,
+      },
+    ],
+  });
+
+  const read = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
+
+  expect(read.map(({ text }) => /next: \d+\s*[ivx]+/.exec(text)?.[0].replace(/\s+/g, ' '))).toEqual([
+    'next: 2 i',
+    'next: 3 ii',
+    'next: 10 ix',
+  ]);
+});

@@ -6,6 +6,7 @@ import { fieldRunEdits } from './field-runs.ts';
 import { fieldEdits } from './fields.ts';
 import { labelEdits } from './labels.ts';
 import { replaceLineGrid } from './line-grid.ts';
+import { pageFieldEdits } from './page-fields.ts';
 import { countPages, pageMarkEdits, readPageCount } from './page-marks.ts';
 import { propertyEdits, readSections } from './paragraphs.ts';
 import { lengthenPunctuatedLines, type PunctuationSettings } from './punctuation.ts';
@@ -31,6 +32,8 @@ export interface LaidOut {
   readonly bytes: Buffer | undefined;
   /** Number of pages in Word, or 0 if it only marked where they begin; `undefined` if neither is known. */
   readonly pages: number | undefined;
+  /** Whether the macro has to compute fields for each page. */
+  readonly hasPageFields: boolean;
 }
 
 /**
@@ -48,17 +51,21 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
   const hasOneSection = (textOf(BODY).match(/<w:sectPr\b/g)?.length ?? 0) <= 1;
   const changed = new Map<string, string>();
   let marks = 0;
+  let hasPageFields = false;
   for (const [name, original] of parts) {
     const isText = TEXT.test(name);
     const divided = isText ? applyEdits(original, fieldRunEdits(original)) : original;
     const text = isText && hasOneSection ? countSectionAsDocument(divided) : divided;
     // Word computes the fields in headers and footers anew for each page.
     const hasSavedFields = isText && !MARGIN.test(name) && !settings.updatesFields;
+    const pageFields = MARGIN.test(name) ? pageFieldEdits(text) : [];
+    hasPageFields ||= pageFields.length > 0;
     const edits = [
       ...(NUMBERING.test(name) ? labelEdits(text) : []),
       ...(STYLES.test(name) ? autoSpacingStyleEdits(text) : []),
       ...(isText ? [...layoutEdits(text, styles, settings), ...tableWidthEdits(text)] : []),
       ...(hasSavedFields ? fieldEdits(text) : []),
+      ...pageFields,
     ];
     const edited = applyEdits(text, edits);
     // They divide runs, whose properties must be the edited ones.
@@ -69,6 +76,7 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
   }
   return {
     bytes: changed.size > 0 ? await withParts(bytes, changed) : undefined,
+    hasPageFields,
     pages: recorded === undefined ? undefined : countPages(recorded, marks),
   };
 }
