@@ -35,6 +35,9 @@ interface ServiceStackProps extends StackProps {
   readonly artifacts: string;
 }
 
+/** Demo conversions at the same time, as a share of the account's concurrency. Each takes two executions. */
+const DEMO_SHARE = 0.1;
+
 /** The whole service: endpoint → router → one function per tool → bucket. */
 export class ServiceStack extends Stack {
   readonly #settings: Settings;
@@ -94,7 +97,12 @@ export class ServiceStack extends Stack {
         accountUrl: settings.accountUrl ?? `${defaultSiteUrl}/account`,
         supportUrl: settings.supportUrl ?? `${defaultSiteUrl}/support`,
         ...(site && { site: this.#siteEnvironment(site, origin, bucket) }),
-        ...(settings.demo && { demo: settings.demo }),
+        ...(settings.demo && {
+          demo: {
+            ...settings.demo,
+            concurrent: Math.max(1, Math.floor(DEMO_SHARE * settings.accountConcurrency)),
+          },
+        }),
         rateLimits: settings.rateLimits,
         version: readVersion((layer) => join(artifacts, 'layers', layer, layer)),
         ...this.#commonEnvironment(),

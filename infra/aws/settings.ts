@@ -131,7 +131,10 @@ const schema = z
      * Half of this number of conversions can run at once, because the router waits for each tool.
      */
     accountConcurrency: integer({ min: 2, max: 1_000_000 }).default(10),
-    /** Requests per second and burst that the gateway accepts. Each defaults to half of `accountConcurrency`. */
+    /**
+     * Requests per second and burst that the gateway accepts for each path. Each defaults to half of
+     * `accountConcurrency`, but the rate at least to 50, so that requests without a key cannot use it up.
+     */
     throttle: z.strictObject({ rate: z.number().positive(), burst: integer(COUNTS) }).optional(),
     /** MiB by function, overriding the size in the tool's `tool.ts`. At least 1769 for a full core. */
     memory: z.partialRecord(z.enum(FUNCTIONS), integer({ min: 128, max: 10_240 })).prefault({}),

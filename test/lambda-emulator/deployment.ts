@@ -162,7 +162,8 @@ function uploadOriginsOf(
   return posting.flatMap(({ AllowedOrigins }) => AllowedOrigins.map((origin) => resolve(origin, names)));
 }
 
-function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettings {
+/** Reads the gateway's settings from the resources of a template. */
+export function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettings {
   const of = (type: string) => Object.values(resources).filter(({ Type }) => Type === type);
   const responses = of('AWS::ApiGateway::GatewayResponse').map(({ Properties }) => {
     const { ResponseType, StatusCode, ResponseParameters, ResponseTemplates } = Properties as {
@@ -189,7 +190,8 @@ function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettin
     const part = resource === undefined ? '' : pathOf(resource, resources);
     const method = String(Properties.HttpMethod);
     const own = settings.find(
-      ({ ResourcePath, HttpMethod }) => ResourcePath === `/~1${part}` && HttpMethod === method,
+      ({ ResourcePath, HttpMethod }) =>
+        ResourcePath === `/~1${part.replaceAll('/', '~1')}` && HttpMethod === method,
     );
     const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } =
       own ?? settings.find(({ ResourcePath }) => ResourcePath === '/*')!;

@@ -87,7 +87,7 @@ async function serve(
 }
 
 /** Finds the method of the resource with a path: one of its own before `ANY`, and a fixed path before `{name}` and `{proxy+}`. */
-function routeOf(path: string, method: string, routes: readonly Route[]): Route | undefined {
+export function routeOf(path: string, method: string, routes: readonly Route[]): Route | undefined {
   const [whole, part = '', below] = /^\/api(?:\/([^/]*)(\/.+)?)?$/.exec(path) ?? [];
   if (whole === undefined) return undefined;
   if (below !== undefined) return routes.find((route) => route.part === `${part}/{proxy+}`);
@@ -109,11 +109,14 @@ function requestBytes({ method = '', url = '', rawHeaders }: IncomingMessage): n
 }
 
 /** Allows `rate` requests per second, with bursts of `burst`. */
-function tokenBucket({ rate, burst }: Throttle): () => boolean {
-  let [tokens, filled] = [burst, performance.now()];
+export function tokenBucket(
+  { rate, burst }: Throttle,
+  clock: () => number = () => performance.now(),
+): () => boolean {
+  let [tokens, filled] = [burst, clock()];
   return () => {
     if (burst === Number.POSITIVE_INFINITY) return true;
-    const now = performance.now();
+    const now = clock();
     tokens = Math.min(burst, tokens + ((now - filled) * rate) / 1000);
     filled = now;
     if (tokens < 1) return false;

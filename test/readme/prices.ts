@@ -14,7 +14,7 @@ export const OTHER_PRICES = {
   /** Cost of settings that are off by default. Per GiB and second, x86. */
   provisionedGibSecond: 0.0000041667,
   cloudFrontRequest: 1e-6,
-  wafMonth: 6,
+  wafMonth: 7,
   wafRequest: 0.6e-6,
   natHour: 0.045,
   natGib: 0.045,

@@ -25,7 +25,7 @@ export type Admission =
   | { readonly admitted: false; readonly used: Used; readonly exceeded: Exceeded };
 
 /** Maximum numbers of calls of an account. An absent one means no limit. */
-interface CallLimits {
+export interface CallLimits {
   readonly perShortWindow?: number | undefined;
   readonly perMonth?: number | undefined;
   /** Maximum concurrent calls. */

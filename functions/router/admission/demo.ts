@@ -1,11 +1,11 @@
 import type { Invoke } from '../../platform/invoke/invoke.ts';
 import { accountOfIp, DEMO_ACCOUNT } from '../../platform/ip-account.ts';
-import type { Limiter } from '../../platform/limits/limits.ts';
+import type { CallLimits, Limiter } from '../../platform/limits/limits.ts';
 import { DEMO_PREFIX, type Storage } from '../../platform/storage.ts';
 import { HOUR } from '../../shared/dates.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { FORMATS } from '../../shared/formats.ts';
-import type { Log } from '../../shared/log.ts';
+import { describe, type Log } from '../../shared/log.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { defaultsOf } from '../../shared/options/read-options.ts';
 import type { DemoSettings } from '../../shared/settings/service.ts';
@@ -74,6 +74,7 @@ export async function convertDemo(
   const sourceBytes = Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes);
   const context = { account, trace, parent: DEMO_PREFIX };
   let progress: Progress = {};
+  let release = async () => {};
 
   const run = async (request: ConversionRequest): Promise<string> => {
     const conversionTime = Math.max(1, Math.min(limits.conversionTime, end - performance.now()));
@@ -88,9 +89,9 @@ export async function convertDemo(
     let request = readRequest(http.query, tools, http);
     progress = { request };
     const watermarked = watermarkRequest(request, tools);
-    if (!(await admitDemo(http.ip, demo, limiter))) {
-      return { facts: { ...progress, code: 'RATE_LIMITED', isDemo: true } };
-    }
+    const admitted = await admitDemo(http.ip, demo, limiter);
+    if (!admitted) return { facts: { ...progress, code: 'RATE_LIMITED', isDemo: true } };
+    release = admitted;
     if (request.isAuto) {
       const source = { url: request.source };
       const chosen = await toolForSource(request, source, { account, trace, signal }, dependencies);
@@ -102,6 +103,10 @@ export async function convertDemo(
   } catch (thrown) {
     const { code } = failureOf(thrown, trace, log, signal);
     return { facts: { ...progress, code, isDemo: true } };
+  } finally {
+    await release().catch((thrown: unknown) =>
+      log('demo not released', { cause: describe(thrown) }, 'error'),
+    );
   }
 }
 
@@ -131,19 +136,24 @@ function watermarkRequest(
   );
 }
 
-/** Counts a demo conversion and returns whether the limits of the IP address and of the deployment allow it. */
+/**
+ * Counts a demo conversion if the limits of the IP address and of the deployment allow it. Returns what ends it, or
+ * nothing if they do not.
+ */
 async function admitDemo(
   ip: string | undefined,
-  { perAddress, perHour }: DemoSettings,
+  { perAddress, perHour, concurrent }: DemoSettings,
   limiter: Limiter,
-): Promise<boolean> {
+): Promise<(() => Promise<void>) | undefined> {
   const expires = Date.now() + 2 * DEMO_LIMITS.conversionTime;
-  const count = (account: string, max: number) =>
-    limiter.admit({ account, limits: { perShortWindow: max }, shortWindow: HOUR, expires });
+  const count = (account: string, limits: CallLimits) =>
+    limiter.admit({ account, limits, shortWindow: HOUR, expires });
   // The total is counted first, because each counted IP address is stored.
-  const all = await count(DEMO_ACCOUNT, perHour);
-  if (!all.admitted) return false;
-  const own = await count(accountOfIp(ip), perAddress);
-  if (!own.admitted) await limiter.release(all.ticket, 'all');
-  return own.admitted;
+  const all = await count(DEMO_ACCOUNT, { perShortWindow: perHour, concurrent });
+  if (!all.admitted) return undefined;
+  const own = await count(accountOfIp(ip), { perShortWindow: perAddress });
+  if (own.admitted)
+    return () => (concurrent === undefined ? Promise.resolve() : limiter.release(all.ticket, 'none'));
+  await limiter.release(all.ticket, 'all');
+  return undefined;
 }

@@ -10,10 +10,14 @@ export function withoutZeros(limits: Required<RateLimits>): RateLimits {
   return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
 }
 
-/** Maximum numbers of demo conversions per hour. */
+/** Maximum numbers of demo conversions. */
 export interface DemoSettings {
+  /** Per hour for one IP address. */
   readonly perAddress: number;
+  /** Per hour in total. */
   readonly perHour: number;
+  /** At the same time. No limit if absent. */
+  readonly concurrent?: number;
 }
 
 /** Reads LOG_FORMAT (`json` or `pretty`) and LOG_LEVEL. */

@@ -45,6 +45,17 @@ const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string
 
 /** Paths that need no key. */
 const PUBLIC = ['health', 'version', 'openapi.json'];
+/** Path of the site, below the stage. */
+const SITE = SITE_PATH.split('/').at(-1)!;
+
+/**
+ * Requests per second to a path that the gateway accepts at least. It cannot tell requests with a key from those
+ * without one, so strangers must not use up what it accepts. Without a key, a request takes the router a few
+ * milliseconds: these take less than one execution. Lambda itself starts at most ten a second for each execution.
+ */
+const MIN_RATE = 50;
+/** The same for each of the two resources of the site. A page takes four requests. */
+const SITE_THROTTLE = { throttlingRateLimit: 20, throttlingBurstLimit: 20 };
 
 /** The public URL: a regional REST API whose stage is called `api`, so that its URL is exactly `…/api/`. */
 export class Endpoint extends RestApi {
@@ -59,7 +70,8 @@ export class Endpoint extends RestApi {
       throttle,
       domain,
       corsOrigins,
-    }: Pick<Settings, 'accountConcurrency' | 'throttle' | 'domain' | 'corsOrigins'>,
+      site,
+    }: Pick<Settings, 'accountConcurrency' | 'throttle' | 'domain' | 'corsOrigins' | 'site'>,
   ) {
     // A conversion takes two executions: its tool, and the router that waits for it.
     const conversions = Math.max(1, Math.floor(accountConcurrency / 2));
@@ -74,12 +86,13 @@ export class Endpoint extends RestApi {
       binaryMediaTypes: ['*/*'],
       deployOptions: {
         stageName: 'api',
-        throttlingRateLimit: throttle?.rate ?? conversions,
+        throttlingRateLimit: throttle?.rate ?? Math.max(MIN_RATE, conversions),
         throttlingBurstLimit: throttle?.burst ?? conversions,
         // Throttled, because everyone may call these, and each call takes an execution.
-        methodOptions: Object.fromEntries(
-          PUBLIC.map((path) => [`/${path}/GET`, { throttlingRateLimit: 2, throttlingBurstLimit: 2 }]),
-        ),
+        methodOptions: Object.fromEntries([
+          ...PUBLIC.map((path) => [`/${path}/GET`, { throttlingRateLimit: 2, throttlingBurstLimit: 2 }]),
+          ...(site ? [SITE, `${SITE}/{proxy+}`].map((path) => [`/${path}/ANY`, SITE_THROTTLE]) : []),
+        ]),
       },
       disableExecuteApiEndpoint: domain !== undefined,
     });
@@ -115,7 +128,7 @@ export class Endpoint extends RestApi {
       this.root.addResource(path).addMethod('ANY', integration);
     for (const path of PUBLIC) this.root.getResource(path)!.addMethod('GET', integration);
     if (hasSite) {
-      const site = this.root.addResource(SITE_PATH.split('/').at(-1)!);
+      const site = this.root.addResource(SITE);
       site.addMethod('ANY', integration);
       site.addResource('{proxy+}').addMethod('ANY', integration);
     }

@@ -331,22 +331,26 @@ describe('the stack', () => {
   });
 
   it.each([
-    [10, 5],
-    [1000, 500],
-    [3, 1],
-  ])('accepts for an account with %i executions %i requests at once', (accountConcurrency, conversions) => {
-    synthesize({ ...settings, accountConcurrency }).hasResourceProperties('AWS::ApiGateway::Stage', {
-      MethodSettings: Match.arrayWith([
-        Match.objectLike({
-          ResourcePath: '/*',
-          HttpMethod: '*',
-          ThrottlingRateLimit: conversions,
-          ThrottlingBurstLimit: conversions,
-        }),
-        Match.objectLike({ ResourcePath: '/~1health', HttpMethod: 'GET', ThrottlingRateLimit: 2 }),
-      ]),
-    });
-  });
+    [10, 5, 50],
+    [1000, 500, 500],
+    [3, 1, 50],
+  ])(
+    'accepts for an account with %i executions %i requests at once, and %i a second',
+    (accountConcurrency, conversions, rate) => {
+      synthesize({ ...settings, accountConcurrency }).hasResourceProperties('AWS::ApiGateway::Stage', {
+        MethodSettings: Match.arrayWith([
+          Match.objectLike({
+            ResourcePath: '/*',
+            HttpMethod: '*',
+            ThrottlingRateLimit: rate,
+            ThrottlingBurstLimit: conversions,
+          }),
+          Match.objectLike({ ResourcePath: '/~1health', HttpMethod: 'GET', ThrottlingRateLimit: 2 }),
+          Match.objectLike({ ResourcePath: '/~1site~1{proxy+}', HttpMethod: 'ANY', ThrottlingRateLimit: 20 }),
+        ]),
+      });
+    },
+  );
 
   it('prints the base URL, the names of its parts and how to create a key', () => {
     const outputs = template.findOutputs('*');

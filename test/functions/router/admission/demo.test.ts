@@ -125,6 +125,31 @@ describe('demo mode', () => {
     }
   });
 
+  it('counts as running until it has ended, also after a failure', async () => {
+    const running: number[] = [];
+    const { limiter } = dependencies;
+    dependencies = {
+      ...dependencies,
+      demo: { perAddress: 5, perHour: 8, concurrent: 1 },
+      limiter: {
+        ...limiter,
+        admit: (request) => {
+          if (request.account === 'demo') running.push(request.limits.concurrent ?? 0);
+          return limiter.admit(request);
+        },
+        release: async () => void running.pop(),
+      },
+      invoke: async () => {
+        expect(running).toEqual([1]);
+        throw new Error('broken');
+      },
+    };
+
+    await call(PDF);
+
+    expect(running).toEqual([]);
+  });
+
   it('limits conversions per hour by IP address and in total', async () => {
     const bodies = [];
     for (let count = 0; count < 1000; count++) bodies.push((await call(PDF)).body);
