@@ -4,6 +4,8 @@ import { INPUTS } from '../engines/office/inputs.ts';
 import { createOffice } from '../engines/office/office.ts';
 import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
 import { createSources, type Document } from '../engines/office/sources.ts';
+import { createArchiver } from '../engines/pdf/archive.ts';
+import { readStandard } from '../engines/pdf/graph/archive/standards.ts';
 import { type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
 import { createPdfEngine, type PdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
@@ -26,6 +28,7 @@ export function createEngine(
   const sources = createSources(dependencies);
   const office = createOffice(dependencies);
   const qpdf = createQpdf(dependencies);
+  const archiver = createArchiver(dependencies);
 
   /** Converts the given pages, or all of them, and checks that the result has pages. */
   async function toPdf(
@@ -71,13 +74,22 @@ export function createEngine(
     return distanceOf(second) < distanceOf(first) ? second : closest;
   }
 
-  /** Encrypts a finished PDF. LibreOffice's own export supports only 128-bit RC4. */
-  async function protect(conversion: Doc2anyConversion, source: string): Promise<string> {
-    const encrypt = encryptionOf(conversion.options);
-    if (!encrypt) return source;
-    const target = join(conversion.directory, 'encrypted.pdf');
+  /**
+   * Encrypts a finished PDF, because LibreOffice's own export supports only 128-bit RC4, or checks and mends PDF/A: some
+   * of LibreOffice's metadata are not valid.
+   */
+  async function finish(conversion: Doc2anyConversion, source: string) {
+    const { options, directory } = conversion;
+    const standard = readStandard(options.pdfVersion);
+    if (standard) {
+      const { path, warnings } = await archiver.archive(source, standard, conversion);
+      return { outputs: [{ path }], warnings };
+    }
+    const encrypt = encryptionOf(options);
+    if (!encrypt) return { outputs: [{ path: source }] };
+    const target = join(directory, 'encrypted.pdf');
     await qpdf.edit({ source, target, encrypt }, conversion);
-    return target;
+    return { outputs: [{ path: target }] };
   }
 
   /** Converts to an editable format. */
@@ -109,7 +121,9 @@ export function createEngine(
       return await convertDocument(conversion, document);
     } catch (thrown) {
       if (!isEndless(thrown) || !(await sources.inlineTables(document, conversion))) throw thrown;
-      return { ...(await convertDocument(conversion, document)), warnings: [INLINED] };
+      const converted = await convertDocument(conversion, document);
+      const { warnings = [] } = 'warnings' in converted ? converted : {};
+      return { ...converted, warnings: [INLINED, ...warnings] };
     }
   }
 
@@ -130,13 +144,13 @@ export function createEngine(
     }
     const pages = choosePages(options, pageCount, '--pages');
     if (!pages || selectsAll(pages, pageCount)) {
-      return { pageCount, sourceKind, outputs: [{ path: await protect(conversion, whole.path) }] };
+      return { pageCount, sourceKind, ...(await finish(conversion, whole.path)) };
     }
     // Page ranges count hidden slides.
     const slides = options.hiddenSlides ? [] : whole.slides;
     const range = pages.map((page) => slides[page - 1] ?? page).join(',');
     const selected = await toPdf(conversion, document, range, 'selected');
-    return { pageCount, sourceKind, outputs: [{ path: await protect(conversion, selected.path) }] };
+    return { pageCount, sourceKind, ...(await finish(conversion, selected.path)) };
   }
 
   return {
@@ -145,7 +159,7 @@ export function createEngine(
       await Promise.all([sources.warm(), office.warm()]);
     },
     close: async () => {
-      await Promise.all([sources, office, qpdf, rasterize].map((part) => part.close()));
+      await Promise.all([sources, office, qpdf, archiver, rasterize].map((part) => part.close()));
     },
   };
 }

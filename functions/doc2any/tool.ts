@@ -2,7 +2,12 @@ import { INPUTS } from '../engines/office/inputs.ts';
 import { officeOptions } from '../engines/office/options.ts';
 import { EDITABLE, type Editable, moduleConflict, PRINTED, readEditable } from '../engines/office/outputs.ts';
 import { pageRangeOptions, sizeOptions } from '../engines/pdf/options.ts';
-import { checkEncryption, encryptionOf, encryptionOptions } from '../engines/pdf/qpdf/encryption.ts';
+import {
+  checkArchive,
+  checkEncryption,
+  encryptionOf,
+  encryptionOptions,
+} from '../engines/pdf/qpdf/encryption.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import { category, pageList, type ValuesOf } from '../shared/options/option.ts';
@@ -51,7 +56,7 @@ export const doc2any = defineTool({
 
 /** Yields an error for each broken rule between options, or between an option and the output format. */
 function* checkRules(options: Doc2anyOptions, format: Format | undefined): Iterable<ConversionError> {
-  const { kind, fit, notes, pdfVersion } = options;
+  const { kind, fit, notes } = options;
   // LibreOffice's page ranges do not count the pages that these options produce.
   const uncounted = notes ? '--notes' : fit === 'sheet' ? '--fit=sheet' : undefined;
   if (format === 'pdf' && isSelecting(options) && uncounted) {
@@ -60,12 +65,7 @@ function* checkRules(options: Doc2anyOptions, format: Format | undefined): Itera
       `'${uncounted}' cannot be combined with '-f', '-l' or '--pages' for pdf output.`,
     );
   }
-  if (encryptionOf(options) && pdfVersion.startsWith('PDF/A')) {
-    yield parameterError(
-      '--pdf-version',
-      `'--pdf-version=${pdfVersion}' cannot be combined with encryption, which PDF/A does not allow.`,
-    );
-  }
+  yield* checkArchive(options.pdfVersion, encryptionOf(options));
   const editable = readEditable(format);
   if (editable && fit === 'sheet')
     yield parameterError('--fit', `'--fit=sheet' cannot be combined with ${editable} output.`);

@@ -2,6 +2,8 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBrowserPool } from '../engines/chromium/browser-pool.ts';
+import { createArchiver } from '../engines/pdf/archive.ts';
+import { readStandard } from '../engines/pdf/graph/archive/standards.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ofOption } from '../shared/errors.ts';
 import { type Conversion, type Engine, type EngineDependencies, pageFile } from '../shared/tool.ts';
@@ -18,6 +20,7 @@ export function createEngine(
 ): Engine<typeof html2pdf> {
   const browsers = createBrowserPool<Html2pdfOptions>(dependencies, engineScript);
   const qpdf = createQpdf(dependencies);
+  const archiver = createArchiver(dependencies);
 
   /** Prints the page named by `--cover`. */
   async function printCover(conversion: Conversion<Html2pdfOptions, URL>, cover: string) {
@@ -59,11 +62,15 @@ export function createEngine(
         await change({ ...edit, source: result, target: join(directory, 'edited.pdf'), before: cover?.path });
       }
       const sourceKind = conversion.files ? 'upload' : 'url';
-      return { ...facts, sourceKind, outputs: [{ path: result }] };
+      const standard = readStandard(options.pdfVersion);
+      const archived = standard
+        ? await archiver.archive(result, standard, conversion)
+        : { path: result, warnings: [] };
+      return { ...facts, sourceKind, warnings: archived.warnings, outputs: [{ path: archived.path }] };
     },
     warm: browsers.warm,
     close: async () => {
-      await Promise.all([browsers.close(), qpdf.close()]);
+      await Promise.all([browsers.close(), qpdf.close(), archiver.close()]);
     },
   };
 }

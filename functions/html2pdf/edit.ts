@@ -1,3 +1,4 @@
+import { readStandard } from '../engines/pdf/graph/archive/standards.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import type { Edit, Permissions } from '../engines/pdf/qpdf/qpdf.ts';
 import type { Html2pdfOptions } from './options.ts';
@@ -15,7 +16,7 @@ export function editOf(options: Html2pdfOptions): Omit<Edit, 'source' | 'target'
     ...(metadata.length > 0 && {
       information: Object.fromEntries(metadata.map(({ name, value }) => [name, value])),
     }),
-    ...(pdfVersion !== undefined && { minVersion: pdfVersion }),
+    ...(pdfVersion !== undefined && !readStandard(pdfVersion) && { minVersion: pdfVersion }),
     ...(quality !== undefined && { imageQuality: quality }),
   };
   return Object.keys(edit).length === 0 ? undefined : edit;

@@ -1,7 +1,8 @@
 import { ignoredPageNames, insteadOfRefused, refusedPageNames } from '../engines/chromium/page-options.ts';
-import { checkEncryption } from '../engines/pdf/qpdf/encryption.ts';
+import { checkArchive, checkEncryption } from '../engines/pdf/qpdf/encryption.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
+import { editOf } from './edit.ts';
 import { html2pdfOptions } from './options.ts';
 import { checkMargins } from './paper/layout.ts';
 
@@ -29,6 +30,7 @@ export const html2pdf = defineTool({
   *validate(options) {
     yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');
     yield* checkEncryption(options);
+    yield* checkArchive(options.pdfVersion, editOf(options)?.encrypt);
     yield* checkMargins(options);
   },
 });

@@ -1,3 +1,4 @@
+import { createArchiver } from '../engines/pdf/archive.ts';
 import type { PdfOutput } from '../engines/pdf/options.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
@@ -24,6 +25,7 @@ type PdftoolsConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
 export function createEngine(dependencies: EngineDependencies): Engine<typeof pdftools> {
   const pdf = createPdfEngine(dependencies, createFallback(dependencies));
   const toolbox = createToolbox(dependencies);
+  const archiver = createArchiver(dependencies);
 
   async function convert(conversion: PdftoolsConversion): Promise<Converted> {
     const { options, format } = conversion;
@@ -59,19 +61,36 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
       options: { ...options, ...whole, ...opened },
     };
     const converted = format === 'json' ? await toolbox.describe(prepared) : await pdf.convert(prepared);
+    const archived = await archive(converted.outputs, conversion);
     return {
       ...converted,
       pageCount,
-      warnings: [...warnings, ...(converted.warnings ?? [])],
-      outputs: options.split === undefined ? renumbered(converted.outputs, pages) : converted.outputs,
+      warnings: [...warnings, ...(converted.warnings ?? []), ...archived.warnings],
+      outputs: options.split === undefined ? renumbered(archived.outputs, pages) : archived.outputs,
     };
+  }
+
+  /** Makes finished PDFs follow `--pdf-version`. */
+  async function archive(outputs: Converted['outputs'], conversion: PdftoolsConversion) {
+    const { options, format } = conversion;
+    const { pdfVersion, force, linearize } = options;
+    if (pdfVersion === undefined || format !== 'pdf') return { outputs, warnings: [] };
+    const archived: Output[] = [];
+    const warnings = new Set<string>();
+    for await (const output of outputs) {
+      const settings = { force, isUnordered: !linearize };
+      const { path, warnings: own } = await archiver.archive(output.path, pdfVersion, conversion, settings);
+      archived.push({ ...output, path });
+      for (const warning of own) warnings.add(warning);
+    }
+    return { outputs: archived, warnings: [...warnings] };
   }
 
   return {
     convert,
     warm: () => pdf.warm(),
     close: async () => {
-      await Promise.all([pdf.close(), toolbox.close()]);
+      await Promise.all([pdf.close(), toolbox.close(), archiver.close()]);
     },
   };
 }

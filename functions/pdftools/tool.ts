@@ -1,5 +1,10 @@
 import { PAGE_IMAGES, pdfOptions } from '../engines/pdf/options.ts';
-import { checkEncryption, encryptionOptionsWith } from '../engines/pdf/qpdf/encryption.ts';
+import {
+  checkArchive,
+  checkEncryption,
+  encryptionOf,
+  encryptionOptionsWith,
+} from '../engines/pdf/qpdf/encryption.ts';
 import { rotations, toolboxOptions } from '../engines/pdf/toolbox/options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { category, choice, flag } from '../shared/options/option.ts';
@@ -71,6 +76,14 @@ export const pdftools = defineTool({
       yield new ConversionError('BAD_PARAMETER', message, { parameter: `-${name}` });
     }
     yield* checkEncryption({ ...options, ownerPassword: options.newOwnerPassword });
+    yield* checkArchive(
+      options.pdfVersion,
+      encryptionOf({ ...options, ownerPassword: options.newOwnerPassword }),
+    );
+    if (options.attach.length > 0 && options.pdfVersion && !options.pdfVersion.startsWith('PDF/A-3')) {
+      const message = `Parameter '-attach': ${options.pdfVersion} does not allow attached files. Use PDF/A-3b.`;
+      yield new ConversionError('BAD_PARAMETER', message, { parameter: '-attach' });
+    }
     if (options.odd && options.even) {
       yield new ConversionError('BAD_PARAMETER', "Parameter '-o' cannot be combined with '-e'.", {
         parameter: '-o',

@@ -97,6 +97,8 @@ export interface ErrorReport {
   readonly parameter?: string;
   /** Seconds after which a retry may succeed. */
   readonly retryAfter?: number;
+  /** The individual mistakes, if the message describes several. */
+  readonly issues?: readonly ErrorReport[];
 }
 
 /**
@@ -154,21 +156,23 @@ export class ConversionError extends Error {
   }
 
   toReport(): ErrorReport {
-    const { code, message, parameter, retryAfter } = this;
+    const { code, message, parameter, retryAfter, issues } = this;
     return {
       code,
       message,
       ...(parameter !== undefined && { parameter }),
       ...(retryAfter === undefined ? {} : { retryAfter }),
+      ...(issues && { issues: issues.map((issue) => issue.toReport()) }),
     };
   }
 
   /** Rebuilds an error that another process reported. An unknown code becomes `INTERNAL`. */
   static fromReport(report: Omit<ErrorReport, 'code'> & { readonly code: string }): ConversionError {
     if (!Object.hasOwn(ERRORS, report.code)) return ConversionError.from(report);
-    const { code, message, parameter, retryAfter } = report;
+    const { code, message, parameter, retryAfter, issues } = report;
     const wait = retryAfter === undefined ? {} : { retryAfter };
-    return new ConversionError(code as ErrorCode, message, { parameter, ...wait });
+    const details = issues && { issues: issues.map((issue) => ConversionError.fromReport(issue)) };
+    return new ConversionError(code as ErrorCode, message, { parameter, ...wait, ...details });
   }
 
   /** Converts anything thrown into an error for the caller. Errors of other classes stay private. */

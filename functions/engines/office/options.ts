@@ -76,7 +76,10 @@ const PDF_VERSIONS = {
   '2.0': 20,
   'PDF/A-1b': 1,
   'PDF/A-2b': 2,
+  'PDF/A-2u': 2,
   'PDF/A-3b': 3,
+  'PDF/A-3u': 3,
+  'PDF/UA-1': 17,
   'PDF/UA': 17,
 } as const;
 
@@ -218,7 +221,10 @@ export const officeOptions = {
           default: '1.7',
           description: 'Write this version of PDF, or conform to this standard',
         }),
-        (version) => ({ SelectPdfVersion: PDF_VERSIONS[version], PDFUACompliance: version === 'PDF/UA' }),
+        (version) => ({
+          SelectPdfVersion: PDF_VERSIONS[version],
+          PDFUACompliance: version.startsWith('PDF/UA'),
+        }),
       ),
       tagged: exported(
         flag('--tagged', {

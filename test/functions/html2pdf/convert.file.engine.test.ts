@@ -17,10 +17,12 @@ describe('the PDF', () => {
     expect((await pdf('/photo', { '--pdf-version': '1.7' })).bytes.toString('latin1', 0, 8)).toBe('%PDF-1.7');
   });
 
-  it('cannot be PDF/A, and the error explains it', async () => {
-    await expect(pdf('/photo', { '--pdf-version': 'PDF/A-2b' })).rejects.toMatchObject({
+  it('follows PDF/A, without encryption', async () => {
+    const { bytes } = await pdf('/photo', { '--pdf-version': 'PDF/A-2b' });
+
+    expect(bytes.toString()).toContain('<pdfaid:part>2</pdfaid:part>');
+    await expect(pdf('/photo', { '--pdf-version': 'PDF/A-2b', '--encrypt': 'x' })).rejects.toMatchObject({
       code: 'BAD_PARAMETER',
-      message: expect.stringContaining('PDF/A and PDF/UA are not supported'),
     });
   });
 

@@ -84,6 +84,13 @@ export class Graph {
     return isReference(value) && 'stream' in (this.#entry(value) ?? {});
   }
 
+  /** Returns the data of a stream, if they were read. */
+  data(value: Value | undefined): Buffer | undefined {
+    const entry = isReference(value) ? this.#entry(value) : undefined;
+    const data = entry && 'stream' in entry ? entry.stream.data : undefined;
+    return data === undefined ? undefined : Buffer.from(data, 'base64');
+  }
+
   get rootRef(): string {
     const root = this.trailer['/Root'];
     return isReference(root) ? root : '';

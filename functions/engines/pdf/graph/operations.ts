@@ -1,3 +1,4 @@
+import type { Standard } from './archive/standards.ts';
 import type { FontName } from './fonts.ts';
 import type { Placed } from './navigation.ts';
 
@@ -33,6 +34,21 @@ export interface GraphOperations {
     readonly order: readonly Placed[];
     readonly work: GraphWork;
   };
+  /** Returns the streams that `archive` reads. */
+  readonly streams: { readonly graph: string };
+  /** Writes the changes that make a document follow a standard to `target`. `streams` has the data of its streams. */
+  readonly archive: {
+    readonly graph: string;
+    readonly streams: string;
+    readonly target: string;
+    readonly standard: Standard;
+  };
+}
+
+/** Obstacles to a standard, and warnings about what was removed for it. */
+export interface Archived {
+  readonly obstacles: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /** Position on a page as displayed, with the distance from its edges in millimeters. */

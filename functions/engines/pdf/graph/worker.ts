@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { serveRequests } from '../../worker/serve.ts';
+import { archiveDocument, neededStreams } from './archive/archive.ts';
+import { levelOf } from './archive/standards.ts';
 import { describeDocument } from './describe.ts';
 import { editGraph } from './edit.ts';
 import { readFieldValues } from './form-values.ts';
 import { Graph, type GraphJson } from './graph.ts';
-import type { GraphOperations, SourceFacts } from './operations.ts';
+import type { Archived, GraphOperations, SourceFacts } from './operations.ts';
 
 await serveRequests<GraphOperations>({
   inspect: async ({ graph: path }): Promise<SourceFacts> => {
@@ -21,6 +23,14 @@ await serveRequests<GraphOperations>({
     const warnings = editGraph(graph, { ...rest, values, sources: sources.map(readGraph) });
     if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
     return { isChanged: graph.isChanged, warnings };
+  },
+  streams: async ({ graph }) => neededStreams(readGraph(graph)),
+  archive: async ({ graph: path, streams, target, standard }): Promise<Archived> => {
+    const graph = readGraph(path);
+    const data = readGraph(streams);
+    const archived = archiveDocument(graph, (ref) => data.data(ref), levelOf(standard));
+    writeFileSync(target, JSON.stringify(graph.update()));
+    return archived;
   },
 });
 

@@ -52,6 +52,16 @@ export function* checkEncryption({ encrypt, ownerPassword }: EncryptionOptions):
   yield new ConversionError('BAD_PARAMETER', message, { parameter: '--owner-password' });
 }
 
+/** Yields an error if a PDF for archives is to be encrypted. */
+export function* checkArchive(
+  pdfVersion: string | undefined,
+  encryption: Encryption | undefined,
+): Generator<ConversionError> {
+  if (!encryption || !pdfVersion?.startsWith('PDF/A')) return;
+  const message = `Parameter '--pdf-version=${pdfVersion}' cannot be combined with encryption, which PDF/A does not allow.`;
+  yield new ConversionError('BAD_PARAMETER', message, { parameter: '--pdf-version' });
+}
+
 /** Returns the encryption that the options request, or `undefined` if the PDF is not encrypted. */
 export function encryptionOf(
   { encrypt: userPassword = '', ownerPassword, print, modify, copy: extract }: EncryptionOptions,

@@ -70,6 +70,10 @@ export interface Edit {
   readonly encryptionJson?: boolean | undefined;
   /** Writes JSON with the objects of the source, without the data of streams, instead of a PDF. */
   readonly json?: boolean | undefined;
+  /** Writes JSON with these streams and their decoded data, instead of a PDF. */
+  readonly streamsJson?: readonly string[] | undefined;
+  /** Writes exactly this version in the file's header. Before 1.5, objects are not compressed. */
+  readonly version?: string | undefined;
 }
 
 /** A file to attach to a PDF. */
@@ -115,6 +119,13 @@ export function jobOf(edit: Omit<Edit, 'information'>): object {
     ...(attach.length > 0 && { addAttachment: attach.map(attachmentOf) }),
     ...(edit.encryptionJson && { json: '2', jsonKey: ['encrypt'] }),
     ...(edit.json && { jsonOutput: '2', jsonStreamData: 'none' }),
+    ...(edit.streamsJson && {
+      jsonOutput: '2',
+      jsonStreamData: 'inline',
+      decodeLevel: 'generalized',
+      // An object that does not exist, because an empty list would mean all.
+      jsonObject: ['0,0', ...edit.streamsJson.map((ref) => ref.replace(/^(\d+) (\d+) R$/, '$1,$2'))],
+    }),
     ...(overlay && { overlay: [{ file: overlay }] }),
     ...(stamp && { overlay: [{ file: stamp, from: '1', repeat: '1' }] }),
     ...(imageQuality !== undefined && { optimizeImages: '', jpegQuality: String(imageQuality) }),
@@ -122,7 +133,13 @@ export function jobOf(edit: Omit<Edit, 'information'>): object {
     ...(decrypt && { decrypt: '', removeRestrictions: '' }),
     ...(encrypt && { encrypt: encryption(encrypt) }),
     ...(linearize && { linearize: '' }),
-    ...(compress && { objectStreams: 'generate', recompressFlate: '', compressionLevel: '9' }),
+    // PDF/A requires the line break.
+    ...(edit.version !== undefined && { forceVersion: edit.version, newlineBeforeEndstream: '' }),
+    ...(compress && {
+      objectStreams: edit.version === '1.4' ? 'disable' : 'generate',
+      recompressFlate: '',
+      compressionLevel: '9',
+    }),
     ...(edit.minVersion !== undefined && { minVersion: edit.minVersion }),
   };
 }

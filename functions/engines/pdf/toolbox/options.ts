@@ -1,5 +1,6 @@
 import {
   category,
+  choice,
   flag,
   integer,
   number,
@@ -12,6 +13,7 @@ import {
   text,
   type ValuesOf,
 } from '../../../shared/options/option.ts';
+import { STANDARDS } from '../graph/archive/standards.ts';
 import { FONT_NAMES } from '../graph/fonts.ts';
 import type { Place } from '../graph/operations.ts';
 import { PAGE_IMAGES } from '../options.ts';
@@ -246,9 +248,13 @@ export const toolboxOptions = {
           description: 'Set an entry of the document information. Can be given more than once',
         }),
       ),
+      pdfVersion: choice(['--pdf-version', '-pdf-version'], STANDARDS, {
+        description:
+          'Make the PDF follow this standard for archives. What keeps it from that is an error. With PDF/A-3, an attached `factur-x.xml` makes it a Factur-X invoice',
+      }),
       force: flag('-force', {
         description:
-          'Change the PDF even if its permissions do not allow it, or if that makes its signatures invalid',
+          'Change the PDF even if its permissions do not allow it, or if that makes its signatures invalid. If it cannot follow `--pdf-version`, write it without',
       }),
     },
     PDF,

@@ -35,6 +35,7 @@ const NEEDS: ReadonlyArray<
   ['-watermark', ({ mark }) => mark !== undefined, ['modifyother'], 'changes'],
   ['-number', ({ number }) => number !== undefined, ['modifyother'], 'changes'],
   ['-attach', ({ attach }) => attach.length > 0, ['modifyother'], 'changes'],
+  ['--pdf-version', ({ pdfVersion }) => pdfVersion !== undefined, ['modifyother'], 'changes'],
   ['-metadata', ({ metadata }) => metadata.length > 0, ['modifyother'], 'changes'],
 ];
 

@@ -136,7 +136,8 @@ export function createToolbox(dependencies: EngineDependencies) {
     const attach = attachedOf(named('-attach'));
     const information = informationOf(options);
     await qpdf.edit({ source: merged, target: path, update, flatten, attach, information }, conversion);
-    return { path, pageCount, pages, warnings: [...warnings, ...(isUnclaimed ? [UNCLAIMED] : [])] };
+    const unclaimed = isUnclaimed && options.pdfVersion === undefined ? [UNCLAIMED] : [];
+    return { path, pageCount, pages, warnings: [...warnings, ...unclaimed] };
   }
 
   /** Describes a document as JSON. */

@@ -1,0 +1,538 @@
+import { boxOf } from '../canvas.ts';
+import {
+  type Dictionary,
+  type Graph,
+  isDictionary,
+  isReference,
+  nameTree,
+  textOf,
+  type Value,
+} from '../graph.ts';
+import { type Content, readContent } from './content.ts';
+import { checkFont, type ReadStream } from './fonts.ts';
+import { srgbProfile } from './profile.ts';
+import type { Level } from './standards.ts';
+import { type Invoice, xmpDate, xmpOf } from './xmp.ts';
+
+/** Maximum depth of values within each other. */
+const MAX_NESTING = 200;
+
+const INVOICES = ['factur-x.xml', 'zugferd-invoice.xml', 'xrechnung.xml'];
+
+/** Actions that PDF/A allows. */
+const ACTIONS = ['/GoTo', '/GoToR', '/GoToE', '/Thread', '/URI', '/Named', '/SubmitForm'];
+const NAMED_ACTIONS = ['/NextPage', '/PrevPage', '/FirstPage', '/LastPage'];
+const ANNOTATIONS =
+  'Text Link FreeText Line Square Circle Highlight Underline Squiggly StrikeOut Stamp Ink Popup Widget PrinterMark TrapNet'.split(
+    ' ',
+  );
+/** Annotations that parts 2 and 3 allow, too. */
+const NEWER_ANNOTATIONS = ['Polygon', 'PolyLine', 'Caret', 'Redact', 'Watermark'];
+const BLEND_MODES = (
+  'Normal Compatible Multiply Screen Overlay Darken Lighten ColorDodge ColorBurn HardLight SoftLight Difference ' +
+  'Exclusion Hue Saturation Color Luminosity'
+).split(' ');
+/** Bits of the flags of an annotation. */
+const [INVISIBLE, HIDDEN, PRINT, NO_VIEW, TOGGLE_NO_VIEW] = [1, 2, 4, 32, 256] as const;
+
+/** Returns the streams that `archiveDocument` reads: content, fonts, profiles and invoices, but no images. */
+export function neededStreams(graph: Graph): string[] {
+  const invoices = new Set(
+    filesOf(graph)
+      .filter(({ isInvoice }) => isInvoice)
+      .map(({ stream }) => stream),
+  );
+  return [...graph.entries()].flatMap(([ref, value, isStream]) => {
+    const dict = isDictionary(value) ? value : {};
+    const isData =
+      dict['/Subtype'] === '/Image' || ['/Metadata', '/EmbeddedFile'].includes(String(dict['/Type']));
+    return isStream && (!isData || invoices.has(ref)) ? [ref] : [];
+  });
+}
+
+/**
+ * Makes a document follow PDF/A as far as that does not change its pages. Returns what keeps it from following the
+ * standard, and warnings about what was removed.
+ */
+export function archiveDocument(
+  graph: Graph,
+  read: ReadStream,
+  level: Level,
+): { readonly obstacles: string[]; readonly warnings: string[] } {
+  const obstacles = new Set<string>();
+  const warnings = new Set<string>();
+  const isOld = level.part === 1;
+
+  if (graph.trailer['/Encrypt'] !== undefined) obstacles.add('The document is encrypted.');
+  mendCatalog();
+  for (const { ref, dict } of graph.pages) mendPage(ref, dict);
+  for (const [ref, , isStream] of [...graph.entries()]) mendObject(ref, isStream);
+  checkColors();
+  const profile = graph.addStream({ '/N': 3 }, srgbProfile());
+  const intent = graph.add({
+    '/Type': '/OutputIntent',
+    '/S': '/GTS_PDFA1',
+    '/OutputConditionIdentifier': 'u:sRGB IEC61966-2.1',
+    '/Info': 'u:sRGB IEC61966-2.1',
+    '/DestOutputProfile': profile,
+  });
+  graph.merge(graph.rootRef, { '/OutputIntents': [intent] });
+  const invoice = mendFiles();
+  mendInformation(invoice);
+  checkContents();
+  return { obstacles: [...obstacles], warnings: [...warnings] };
+
+  function mendCatalog(): void {
+    const { root } = graph;
+    const names = Object.entries(graph.dict(root['/Names'])).filter(
+      ([name]) => !['/JavaScript', '/AlternatePresentations', '/Renditions'].includes(name),
+    );
+    if (graph.dict(root['/Names'])['/JavaScript'] !== undefined) warnings.add(SCRIPTS);
+    graph.merge(graph.rootRef, {
+      '/Names': names.length > 0 ? Object.fromEntries(names) : null,
+      '/Perms': null,
+      '/Requirements': null,
+      '/NeedsRendering': null,
+      '/Version': null,
+    });
+    const form = graph.dict(root['/AcroForm']);
+    if (form['/XFA'] !== undefined || form['/NeedAppearances'] !== undefined) {
+      const kept = Object.entries(form).filter(([name]) => !['/XFA', '/NeedAppearances'].includes(name));
+      graph.merge(graph.rootRef, { '/AcroForm': Object.fromEntries(kept) });
+    }
+    mendLayers();
+  }
+
+  function mendLayers(): void {
+    const properties = graph.dict(graph.root['/OCProperties']);
+    if (Object.keys(properties).length === 0) return;
+    if (isOld) {
+      obstacles.add('The document has layers, which PDF/A-1 does not allow.');
+      return;
+    }
+    const all = graph.list(properties['/OCGs']);
+    const { '/AS': _, ...config } = graph.dict(properties['/D']);
+    const listed = JSON.stringify(config['/Order'] ?? []);
+    const isComplete = all.every((group) => listed.includes(JSON.stringify(group)));
+    const shown = {
+      ...config,
+      '/Name': config['/Name'] ?? 'u:Default',
+      ...(!isComplete && { '/Order': all }),
+    };
+    graph.merge(graph.rootRef, { '/OCProperties': { '/OCGs': all, '/D': shown } });
+    for (const group of all) {
+      if (isReference(group) && textOf(graph.get(graph.dict(group)['/Name'])) === undefined)
+        graph.merge(group, { '/Name': 'u:Layer' });
+    }
+  }
+
+  /** Checks a page, makes its annotations printable, and removes those that are hidden. */
+  function mendPage(page: string, dict: Dictionary): void {
+    const media = boxOf(graph, dict['/MediaBox']) ?? [0, 0, 612, 792];
+    const sides = [media[2] - media[0], media[3] - media[1]];
+    if (sides.some((side) => side < 3 || side > 14_400))
+      obstacles.add('A page is smaller than 3 points or larger than 14,400.');
+    if (dict['/Resources'] === undefined) graph.merge(page, { '/Resources': {} });
+    const annotations = graph.list(dict['/Annots']);
+    if (annotations.length === 0) return;
+    const kept = annotations.flatMap((each) => {
+      const annotation = graph.dict(each);
+      const kind = String(graph.get(annotation['/Subtype'])).slice(1);
+      if (kind === 'Popup') return [each];
+      const flags = graph.number(annotation['/F']);
+      if (flags & (INVISIBLE | HIDDEN | NO_VIEW)) {
+        warnings.add('Hidden annotations were removed.');
+        return [];
+      }
+      if (!ANNOTATIONS.includes(kind) && (isOld || !NEWER_ANNOTATIONS.includes(kind)))
+        obstacles.add(`The document has an annotation of type ${kind.slice(0, 30)}.`);
+      const mended: Dictionary = {
+        ...annotation,
+        '/F': (flags | PRINT) & ~TOGGLE_NO_VIEW,
+        ...mendAppearance(annotation, kind),
+      };
+      if (isOld && graph.number(annotation['/CA'], 1) !== 1) obstacles.add(TRANSPARENT);
+      if (!isReference(each)) return [mended];
+      graph.merge(each, mended);
+      return [each];
+    });
+    graph.merge(page, { '/Annots': kept });
+  }
+
+  /** Returns the appearance of an annotation with its normal state only. */
+  function mendAppearance(annotation: Dictionary, kind: string): Dictionary {
+    const normal = graph.dict(annotation['/AP'])['/N'];
+    const [left = 0, bottom = 0, right = 0, top = 0] = graph
+      .list(annotation['/Rect'])
+      .map((side) => graph.number(side));
+    const isEmpty = left === right && bottom === top;
+    if (normal === undefined) {
+      if (kind !== 'Link' && !isEmpty)
+        obstacles.add(`An annotation of type ${kind.slice(0, 30)} has no appearance. Add -flatten.`);
+      return {};
+    }
+    const { '/FT': type = graph.dict(annotation['/Parent'])['/FT'] } = annotation;
+    const isButton = kind === 'Widget' && graph.get(type ?? null) === '/Btn';
+    if (graph.isStream(normal) || isButton) return { '/AP': { '/N': normal } };
+    const state = graph.get(annotation['/AS']);
+    const shown = typeof state === 'string' ? graph.dict(normal)[state] : undefined;
+    if (shown === undefined)
+      obstacles.add(`An annotation of type ${kind.slice(0, 30)} has no appearance. Add -flatten.`);
+    return shown === undefined ? {} : { '/AP': { '/N': shown } };
+  }
+
+  function mendObject(ref: string, isStream: boolean): void {
+    const value = graph.get(ref);
+    const mended = mendValue(value, 0);
+    if (isDictionary(mended) && isStream) checkStream(mended);
+    if (mended === value) return;
+    if (!isDictionary(mended)) graph.set(ref, mended);
+    else {
+      const removed = Object.keys(value as Dictionary).filter((name) => mended[name] === undefined);
+      graph.merge(ref, { ...mended, ...Object.fromEntries(removed.map((name) => [name, null])) });
+    }
+  }
+
+  /** Returns a value with what PDF/A allows only. The same one if nothing changes. */
+  function mendValue(value: Value, depth: number): Value {
+    if (depth > MAX_NESTING) {
+      obstacles.add('The document nests values too deeply.');
+      return null;
+    }
+    checkLimits(value);
+    if (Array.isArray(value)) {
+      const list = value as readonly Value[];
+      const mended = list.map((each) => mendValue(each, depth + 1));
+      return mended.every((each, index) => each === list[index]) ? value : mended;
+    }
+    if (!isDictionary(value)) return value;
+    checkDictionary(value);
+    const entries = Object.entries(value);
+    const mended = entries.flatMap(([name, each]): Array<readonly [string, Value]> => {
+      if (Buffer.byteLength(name) > 128) obstacles.add('A name is longer than 127 bytes.');
+      if (isForbidden(name, each, value)) return [];
+      return [[name, mendValue(each, depth + 1)]];
+    });
+    const isSame =
+      mended.length === entries.length && mended.every(([, each], index) => each === entries[index]![1]);
+    return isSame ? value : Object.fromEntries(mended);
+  }
+
+  /** Whether an entry of a dictionary must be removed. */
+  function isForbidden(name: string, value: Value, dict: Dictionary): boolean {
+    switch (name) {
+      case '/AA':
+        warnings.add(SCRIPTS);
+        return true;
+      case '/Group':
+        // Without transparent parts, a group changes nothing.
+        return isOld && graph.dict(value)['/S'] === '/Transparency';
+      case '/A':
+      case '/OpenAction':
+      case '/Next': {
+        const action = graph.get(value);
+        if (!isDictionary(action)) return false;
+        const kind = graph.get(action['/S']);
+        if (typeof kind !== 'string') return false;
+        const isAllowed =
+          dict['/Subtype'] !== '/Widget' &&
+          ACTIONS.includes(kind) &&
+          (kind !== '/Named' || NAMED_ACTIONS.includes(String(graph.get(action['/N']))));
+        if (!isAllowed) warnings.add(SCRIPTS);
+        return !isAllowed;
+      }
+      case '/Metadata':
+        // The document gets new metadata. Others would have to follow the rules for XMP, too.
+        return true;
+      case '/Interpolate':
+        return graph.get(value) === true;
+      case '/Alternates':
+      case '/OPI':
+      case '/PresSteps':
+        return true;
+      case '/TR':
+      case '/HTP':
+        return dict['/Type'] === '/ExtGState' || dict['/SA'] !== undefined;
+      case '/TR2':
+        return graph.get(value) !== '/Default';
+      default:
+        return false;
+    }
+  }
+
+  function checkDictionary(dict: Dictionary): void {
+    if (dict['/PS'] !== undefined && dict['/Subtype'] === '/Form')
+      obstacles.add('The document contains PostScript.');
+    if (dict['/Subtype'] === '/PS' || dict['/Subtype2'] === '/PS')
+      obstacles.add('The document contains PostScript.');
+    if (dict['/HalftoneType'] !== undefined && ![1, 5].includes(graph.number(dict['/HalftoneType'])))
+      obstacles.add('The document has a halftone of its own.');
+    if (dict['/HalftoneName'] !== undefined) obstacles.add('The document has a halftone of its own.');
+    if (dict['/OPM'] === 1 && (graph.get(dict['/OP']) === true || graph.get(dict['/op']) === true))
+      obstacles.add('The document overprints colors.');
+    const modes = [graph.get(dict['/BM'])].flat().filter((mode): mode is string => typeof mode === 'string');
+    if (!isOld) {
+      if (modes.some((mode) => !BLEND_MODES.includes(mode.slice(1))))
+        obstacles.add('The document blends colors in a way that is not defined.');
+      return;
+    }
+    const mask = graph.get(dict['/SMask']);
+    const isTransparent =
+      (mask !== null && mask !== '/None') ||
+      [dict['/ca'], dict['/CA']].some((alpha) => alpha !== undefined && graph.number(alpha, 1) !== 1) ||
+      modes.some((mode) => mode !== '/Normal' && mode !== '/Compatible') ||
+      dict['/SMaskInData'] !== undefined;
+    if (isTransparent) obstacles.add(TRANSPARENT);
+  }
+
+  function checkStream(dict: Dictionary): void {
+    if (dict['/F'] !== undefined || dict['/FFilter'] !== undefined)
+      obstacles.add('The data of a stream are in another file.');
+    const filters = [graph.get(dict['/Filter'])].flat();
+    if (filters.includes('/JPXDecode'))
+      obstacles.add(
+        isOld
+          ? 'An image is JPEG 2000, which PDF/A-1 does not allow.'
+          : 'An image is JPEG 2000, whose colors cannot be verified.',
+      );
+    if (filters.includes('/Crypt')) obstacles.add('A stream is encrypted.');
+  }
+
+  function checkLimits(value: Value): void {
+    if (typeof value === 'number') {
+      const isInteger = Number.isInteger(value);
+      if (Math.abs(value) > (isInteger || !isOld ? 2_147_483_647 : 32_767))
+        obstacles.add('A number is too large.');
+    } else if (typeof value === 'string') {
+      const bytes = value.startsWith('b:') ? value.length / 2 : value.startsWith('u:') ? value.length * 2 : 0;
+      if (bytes > (isOld ? 65_535 : 32_767)) obstacles.add('A text is too long.');
+    } else if (isOld && Array.isArray(value) && value.length > 8191) obstacles.add('A list is too long.');
+    else if (isOld && isDictionary(value) && Object.keys(value).length > 4095)
+      obstacles.add('A dictionary is too long.');
+  }
+
+  /** Checks color spaces and their profiles. CMYK without a profile has no meaning beside the profile of sRGB. */
+  function checkColors(): void {
+    const check = (value: Value, depth: number): void => {
+      if (value === '/DeviceCMYK') obstacles.add(CMYK);
+      if (depth > MAX_NESTING || typeof value !== 'object' || value === null) return;
+      const list = Array.isArray(value) ? (value as readonly Value[]) : Object.values(value);
+      if (list[0] === '/ICCBased') checkProfile(list[1]);
+      if (list[0] === '/DeviceN' && graph.list(list[1]).length > (isOld ? 8 : 32))
+        obstacles.add('A color has too many components.');
+      for (const each of list) check(each, depth + 1);
+    };
+    for (const [, value] of graph.entries()) check(value, 0);
+  }
+
+  function checkProfile(ref: Value | undefined): void {
+    const bytes = read(ref);
+    const channels = graph.number(graph.dict(ref)['/N']);
+    const names: Readonly<Record<number, readonly string[]>> = {
+      1: ['GRAY'],
+      3: ['RGB ', 'Lab '],
+      4: ['CMYK'],
+    };
+    const isValid =
+      bytes !== undefined &&
+      bytes.length > 128 &&
+      bytes.readUInt8(8) <= (isOld ? 2 : 4) &&
+      ['scnr', 'mntr', 'prtr', 'spac'].includes(bytes.toString('latin1', 12, 16)) &&
+      (names[channels]?.includes(bytes.toString('latin1', 16, 20)) ?? false);
+    if (!isValid)
+      obstacles.add(`A color profile is damaged${isOld ? ', or newer than PDF/A-1 allows' : ''}.`);
+  }
+
+  /** Describes attached files as part 3 requires, and removes them for the others. Returns the invoice among them. */
+  function mendFiles(): Invoice | undefined {
+    const files = filesOf(graph);
+    if (files.length === 0) return undefined;
+    if (level.part !== 3) {
+      warnings.add('Attached files were removed. PDF/A-3 allows them.');
+      const { '/EmbeddedFiles': _, ...names } = graph.dict(graph.root['/Names']);
+      graph.merge(graph.rootRef, { '/AF': null, '/Names': names });
+      return undefined;
+    }
+    let invoice: Invoice | undefined;
+    for (const { ref, stream, name, isInvoice } of files) {
+      const profile = isInvoice ? profileOf(read(stream)?.toString('utf8') ?? '') : undefined;
+      if (isInvoice && profile === undefined) obstacles.add(`The file ${name} names no profile of Factur-X.`);
+      if (profile !== undefined) invoice ??= { fileName: name, profile };
+      const relation = isInvoice
+        ? ['MINIMUM', 'BASIC WL'].includes(profile ?? '')
+          ? '/Data'
+          : '/Alternative'
+        : (graph.get(graph.dict(ref)['/AFRelationship']) ?? '/Unspecified');
+      const { '/EF': embedded, '/F': file, '/UF': unicode } = graph.dict(ref);
+      const own = graph.dict(stream);
+      if (!isReference(ref) || Object.keys(graph.dict(embedded)).length === 0) {
+        obstacles.add(`The attached file ${name} is damaged.`);
+        continue;
+      }
+      const known = file ?? unicode ?? `u:${name}`;
+      graph.merge(ref, { '/AFRelationship': relation, '/F': known, '/UF': unicode ?? known });
+      const type = isInvoice ? '/text/xml' : (own['/Subtype'] ?? '/application/octet-stream');
+      const params = graph.dict(own['/Params']);
+      const date = params['/ModDate'] ?? params['/CreationDate'] ?? 'u:D:20000101000000Z';
+      graph.merge(stream, { '/Subtype': type, '/Params': { ...params, '/ModDate': date } });
+    }
+    graph.merge(graph.rootRef, { '/AF': files.map(({ ref }) => ref) });
+    return invoice;
+  }
+
+  /** Writes metadata that agree with the document information. */
+  function mendInformation(invoice: Invoice | undefined): void {
+    const info = graph.trailer['/Info'];
+    const given = graph.dict(info);
+    const text = (name: string) => {
+      const found = textOf(graph.get(given[name]))?.trim();
+      return found === '' ? undefined : found;
+    };
+    const date = (name: string) => xmpDate(text(name));
+    const [title, author, subject, keywords, creator, producer] = [
+      ...(['/Title', '/Author', '/Subject', '/Keywords', '/Creator', '/Producer'] as const),
+    ].map(text);
+    const [created, modified] = [date('/CreationDate'), date('/ModDate')];
+    const properties = { title, author, subject, keywords, creator, producer, created, modified };
+    const metadata = graph.addStream(
+      { '/Type': '/Metadata', '/Subtype': '/XML' },
+      xmpOf(properties, level, invoice),
+    );
+    graph.merge(graph.rootRef, { '/Metadata': metadata });
+    if (!isReference(info)) return;
+    const kept = { title, author, subject, keywords, creator, producer };
+    const texts = Object.entries(kept).flatMap(([name, value]) =>
+      value === undefined ? [] : [[`/${name[0]!.toUpperCase()}${name.slice(1)}`, `u:${value}`] as const],
+    );
+    graph.set(info, {
+      ...Object.fromEntries(texts),
+      ...(created !== undefined && { '/CreationDate': given['/CreationDate']! }),
+      ...(modified !== undefined && { '/ModDate': given['/ModDate']! }),
+    });
+  }
+
+  /** Reads what pages, forms, patterns, glyphs and annotations draw, and checks the fonts that they use. */
+  function checkContents(): void {
+    const fonts = new Map<string, Set<string>>();
+    const seen = new Set<string>();
+    const contentOf = (bytes: Buffer, resources: Value | undefined): Content => {
+      const content = readContent(bytes);
+      for (const problem of content.problems) obstacles.add(problem);
+      if (content.isCmyk) obstacles.add(CMYK);
+      if (content.isWide && isOld) obstacles.add('A number is too large.');
+      const { '/Font': named, '/XObject': objects, '/Pattern': patterns } = graph.dict(resources);
+      for (const [name, codes] of content.texts) {
+        const ref = graph.dict(named)[`/${name}`];
+        if (codes.size === 0) continue;
+        if (!isReference(ref)) {
+          obstacles.add('A page uses a font that cannot be verified.');
+          continue;
+        }
+        const all = fonts.get(ref) ?? new Set();
+        fonts.set(ref, all);
+        for (const code of codes) all.add(code);
+      }
+      for (const name of content.objects) visit(graph.dict(objects)[`/${name}`], resources);
+      for (const name of content.patterns) visit(graph.dict(patterns)[`/${name}`], resources);
+      return content;
+    };
+    const visit = (ref: Value | undefined, inherited: Value | undefined): void => {
+      if (!isReference(ref) || seen.has(ref) || !graph.isStream(ref)) return;
+      seen.add(ref);
+      const dict = graph.dict(ref);
+      const bytes = dict['/Subtype'] === '/Image' ? undefined : read(ref);
+      if (bytes) contentOf(bytes, dict['/Resources'] ?? inherited);
+    };
+    for (const { dict } of graph.pages) {
+      const contents = Array.isArray(graph.get(dict['/Contents']))
+        ? graph.list(dict['/Contents'])
+        : [dict['/Contents']];
+      const parts = contents.map((ref) => read(ref)).filter((part) => part !== undefined);
+      const joined = Buffer.concat(parts.flatMap((part) => [part, Buffer.from('\n')]));
+      contentOf(joined, dict['/Resources']);
+      for (const annotation of graph.list(dict['/Annots'])) {
+        const normal = graph.dict(graph.dict(annotation)['/AP'])['/N'];
+        const states = graph.isStream(normal) ? [normal] : Object.values(graph.dict(normal));
+        for (const state of states) visit(state, undefined);
+      }
+    }
+    // Glyphs of a Type 3 font may use other fonts, which are added while the loop runs.
+    for (const [ref] of fonts) checkGlyphs(ref, contentOf);
+    for (const [ref, codes] of fonts)
+      for (const problem of checkFont(graph, read, { ref, codes, level })) obstacles.add(problem);
+  }
+
+  function checkGlyphs(
+    ref: string,
+    contentOf: (bytes: Buffer, resources: Value | undefined) => Content,
+  ): void {
+    const font = graph.dict(ref);
+    if (graph.get(font['/Subtype']) !== '/Type3') return;
+    const widths = graph.list(font['/Widths']);
+    const first = graph.number(font['/FirstChar']);
+    const names = new Map<string, number>();
+    let code = 0;
+    for (const each of graph.list(graph.dict(font['/Encoding'])['/Differences'])) {
+      const found = graph.get(each);
+      if (typeof found === 'number') code = found;
+      else {
+        names.set(String(found), code);
+        code += 1;
+      }
+    }
+    const glyphs = graph.dict(font['/CharProcs']);
+    const mended: Record<string, Value> = {};
+    for (const [name, glyph] of Object.entries(glyphs)) {
+      const bytes = read(glyph);
+      if (!bytes) continue;
+      const { glyphWidth } = contentOf(bytes, font['/Resources']);
+      const at = names.get(name);
+      const stated = at === undefined ? undefined : widths[at - first];
+      const width = graph.number(stated);
+      if (stated === undefined || glyphWidth === width) continue;
+      // The width in the glyph has no effect on the page, but must be the same.
+      const { '/Filter': _, '/DecodeParms': __, '/Length': ___, ...dict } = graph.dict(glyph);
+      const text = bytes.toString('latin1').replace(/^(\s*)[+-]?[\d.]+(?=\s)/, `$1${width}`);
+      if (glyphWidth === undefined) obstacles.add('A font of Type 3 states no widths.');
+      mended[name] = graph.addStream(dict, Buffer.from(text, 'latin1'));
+    }
+    if (Object.keys(mended).length > 0) graph.merge(ref, { '/CharProcs': { ...glyphs, ...mended } });
+  }
+}
+
+const SCRIPTS = 'Scripts and actions that PDF/A does not allow were removed.';
+const TRANSPARENT = 'The document has transparent parts, which PDF/A-1 does not allow.';
+const CMYK = 'Colors are CMYK without a profile.';
+
+interface AttachedFile {
+  readonly ref: Value;
+  readonly stream: string;
+  readonly name: string;
+  readonly isInvoice: boolean;
+}
+
+function filesOf(graph: Graph): AttachedFile[] {
+  const tree = graph.dict(graph.root['/Names'])['/EmbeddedFiles'];
+  return [...nameTree(graph, tree)].map(([key, ref]) => {
+    const file = graph.dict(ref);
+    const embedded = graph.dict(file['/EF']);
+    const stream = embedded['/F'] ?? embedded['/UF'];
+    const name = textOf(graph.get(file['/UF'])) ?? textOf(graph.get(file['/F'])) ?? textOf(key) ?? '';
+    return {
+      ref,
+      stream: isReference(stream) ? stream : '',
+      name,
+      isInvoice: INVOICES.includes(name.toLowerCase()),
+    };
+  });
+}
+
+/** Returns the profile that an invoice follows, as Factur-X names it, from the identifier of its guideline. */
+function profileOf(xml: string): string | undefined {
+  const found =
+    /GuidelineSpecifiedDocumentContextParameter>\s*<(?:\w+:)?ID>\s*([^<]{1,200}?)\s*</.exec(xml)?.[1] ?? '';
+  if (/xrechnung/i.test(found)) return 'XRECHNUNG';
+  const name = /:(minimum|basicwl|basic|extended)$/i.exec(found)?.[1]?.toUpperCase();
+  if (name !== undefined) return name === 'BASICWL' ? 'BASIC WL' : name;
+  return /^urn:cen\.eu:en16931:2017/.test(found) ? 'EN 16931' : undefined;
+}

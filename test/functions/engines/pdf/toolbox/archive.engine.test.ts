@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { blankPdf } from '../../../../../functions/engines/pdf/stamp.ts';
+import { createEngine } from '../../../../../functions/pdftools/convert.ts';
+import { pdftools } from '../../../../../functions/pdftools/tool.ts';
+import { makePdf } from '../../../../fixtures/pdf.ts';
+import { documentPdf } from '../../../../fixtures/pdf-document.ts';
+import { useEngine } from '../../../conversion.ts';
+
+const { convertOne, refusal } = useEngine(pdftools, createEngine);
+const describePdf = async (pdf: Buffer) =>
+  JSON.parse((await convertOne(pdf, { format: 'json' })).toString()) as object;
+
+it.each(['PDF/A-1b', 'PDF/A-2u', 'PDF/A-3b'])('makes a numbered document %s', async (standard) => {
+  const pdf = await convertOne(blankPdf(2), {
+    format: 'pdf',
+    options: `--pdf-version=${standard} -number=%p -metadata=Title:T`,
+  });
+
+  expect(await describePdf(pdf)).toMatchObject({
+    claims: [standard],
+    pageCount: 2,
+    fonts: [{ isEmbedded: true }],
+  });
+  expect(pdf.toString('latin1', 0, 8)).toBe(standard === 'PDF/A-1b' ? '%PDF-1.4' : '%PDF-1.7');
+});
+
+it('names each obstacle, and writes the document without the claim if it is forced', async () => {
+  const source = documentPdf('A', 1);
+  const error = await refusal(source, { format: 'pdf', options: '--pdf-version=PDF/A-2b' });
+
+  expect(error).toMatchObject({
+    code: 'CONVERSION_FAILED',
+    parameter: '--pdf-version',
+    message: expect.stringContaining('The font Helvetica is not embedded.'),
+  });
+  expect(error.issues?.map(({ message }) => message)).toContain('The font Helvetica is not embedded.');
+  const forced = await convertOne(source, { format: 'pdf', options: '--pdf-version=PDF/A-2b -force' });
+  expect(await describePdf(forced)).toMatchObject({ claims: [] });
+});
+
+it('cannot make an encrypted document PDF/A', async () => {
+  expect(
+    await refusal(makePdf([{}]), { format: 'pdf', options: '--pdf-version=PDF/A-2b -encrypt=secret' }),
+  ).toMatchObject({ code: 'BAD_PARAMETER', parameter: '--pdf-version' });
+});
