@@ -9,16 +9,43 @@ export type SettingName = keyof typeof SETTINGS | '-dither';
 
 type Reader = Option<readonly string[] | undefined>;
 
+/** The categories of the options, each with its first option. */
+const CATEGORIES: Readonly<Partial<Record<OperatorName | SettingName, string>>> = {
+  '-resize': 'Size and crop',
+  '-rotate': 'Rotate and distort',
+  '-annotate': 'Text, shapes and other images',
+  '-colorspace': 'Colors',
+  '-negate': 'Brightness and contrast',
+  '-sepia-tone': 'Color effects',
+  '-blur': 'Blur and noise',
+  '-paint': 'Effects',
+  '-sharpen': 'Sharpen',
+  '-flatten': 'Transparency and frames',
+  '-channel': 'Settings of operators',
+  '-delay': 'Animation',
+  '-gravity': 'Settings of operators',
+};
+
 /** Operators and settings share one sequence, because settings may change between operators. */
-export const STEPS = Object.fromEntries([
-  ...Object.entries({ ...OPERATORS, ...SETTINGS }).map(([name, [kind, description, outputs]]) => [
-    name,
-    reader(name, kind, description, outputs),
-  ]),
+export const STEPS = withCategories([
+  ...Object.entries({ ...OPERATORS, ...SETTINGS }).map(
+    ([name, [kind, description, outputs]]) => [name, reader(name, kind, description, outputs)] as const,
+  ),
   ['-dither', dither],
-]) as Readonly<Record<OperatorName | SettingName, Reader>>;
+]);
 
 export const SETTING_NAMES = [...Object.keys(SETTINGS), '-dither'] as readonly SettingName[];
+
+function withCategories(
+  readers: ReadonlyArray<readonly [string, Reader]>,
+): Readonly<Record<OperatorName | SettingName, Reader>> {
+  let category = '';
+  const all = readers.map(([name, read]) => {
+    category = CATEGORIES[name as OperatorName] ?? category;
+    return [name, { ...read, category }];
+  });
+  return Object.fromEntries(all);
+}
 
 /**
  * Reads an option and its words as on ImageMagick's command line, or no words if the operator is off. Without `outputs`, it

@@ -1,6 +1,8 @@
 // The page with all options of all tools. Keeps the form, the call, the URL's hash and the result in sync.
+
 import { LIVE } from '../texts.ts';
 import { byId, create } from './dom.ts';
+import { matcherOf } from './find-options.ts';
 import { formatIn, withFormat } from './outfile.ts';
 import { requestLine, showResult, sizeOf } from './result.ts';
 import { check, convert, type Problem, readVisitor } from './service.ts';
@@ -245,20 +247,18 @@ function refuse(field: string, detail: string): void {
   byId(field).focus();
 }
 
-/** Shows the options whose name or description contains every word. */
+/** Shows the options that match what was typed. */
 function search(box: HTMLInputElement): void {
-  const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = matcherOf(box.value);
   const panel = box.closest('section')!;
   let found = 0;
-  for (const group of panel.querySelectorAll('details')) {
-    let matches = 0;
-    for (const option of group.querySelectorAll<HTMLElement>('.option')) {
-      option.hidden = !words.every((word) => option.dataset.text!.includes(word));
-      if (!option.hidden) matches += 1;
-    }
-    group.hidden = matches === 0;
-    group.open = words.length > 0 && matches > 0;
-    found += matches;
+  for (const group of panel.querySelectorAll<HTMLElement>('.common, details')) {
+    const options = [...group.querySelectorAll<HTMLElement>('.option')];
+    for (const option of options) option.hidden = !matches(option.dataset.text!);
+    const shown = options.filter(({ hidden }) => !hidden).length;
+    group.hidden = shown === 0;
+    if (group instanceof HTMLDetailsElement) group.open = box.value.trim() !== '' && shown > 0;
+    found += shown;
   }
   panel.querySelector<HTMLElement>('.none')!.hidden = found > 0;
 }

@@ -12,7 +12,7 @@ export function optionControl({ option, rule, default: absent, scope }: OptionRe
     option.repeatable && html`${TEXTS.try.perLine} `,
     scope !== '' && html`${TEXTS.try.only} ${withCode(scope)}.`,
   ];
-  const found = [name, ...others, option.description].join(' ').toLowerCase();
+  const found = [name, ...others, option.description, rule, option.category].join(' ').toLowerCase();
   const label = html`<label for="${id}"><code>${name}</code> ${withCode(option.description)}</label>`;
   const attributes = html`id="${id}" data-name="${name}" data-names="${option.names.join(' ')}" aria-describedby="${id}-hint"`;
   const control = controlOf(option, attributes, absent);

@@ -84,10 +84,10 @@ function toolOptions(tool: Tool): Html {
   return html`<section class="tool" data-tool="${name}" data-formats="${formats.join(' ')}" data-paged="${paged.join(' ')}"${isOrdered && html` data-ordered`} hidden>
 <h2>${TEXT.options}</h2>
 <p class="muted">${summary} <a href="/docs/${name}">${TEXTS.nav.docs}</a></p>
+<input type="search" class="search" aria-label="${TEXT.search}" placeholder="${TEXT.search}">
+<p class="none muted" hidden>${TEXT.noneFound}</p>
 <div class="common">${first.map((each) => optionControl(each, idOf(each.option.names[0]!)))}</div>
 <h3>${TEXT.allOptions}</h3>
 ${isOrdered && html`<p class="muted">${TEXT.operators}</p>`}
-<input type="search" class="search" aria-label="${TEXT.search}" placeholder="${TEXT.search}">
-<p class="none muted" hidden>${TEXT.noneFound}</p>
 ${others}</section>`;
 }
