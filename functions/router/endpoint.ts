@@ -2,7 +2,7 @@ import type { Storage } from '../platform/storage.ts';
 import type { Uploads } from '../platform/uploads.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
-import type { HttpRequest } from './http.ts';
+import { type HttpRequest, JSON_PATH } from './http.ts';
 import { FILES_PATH } from './results.ts';
 
 export type Endpoint = 'convert' | 'uploads' | 'results' | 'usage' | 'health' | 'version' | 'openapi';
@@ -10,6 +10,7 @@ export type Endpoint = 'convert' | 'uploads' | 'results' | 'usage' | 'health' | 
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/api': 'convert',
   '/api/': 'convert',
+  [JSON_PATH]: 'convert',
   '/api/uploads': 'uploads',
   '/api/results': 'results',
   '/api/usage': 'usage',

@@ -2,6 +2,9 @@ import type { Readable } from 'node:stream';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import type { Parameter } from '../shared/options/option.ts';
 
+/** The path whose responses are JSON, and whose POST takes the parameters as JSON. */
+export const JSON_PATH = '/api/json';
+
 /** Whether a request with this method may have a body. Bodies of others are ignored. */
 export function takesBody(method: string | undefined): boolean {
   return method === 'POST' || method === 'PUT';

@@ -4,6 +4,7 @@ import type { Storage } from '../platform/storage.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
 import { namesWithoutEffect } from '../shared/options/read-options.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
+import { JSON_PATH } from './http.ts';
 import {
   type Contact,
   detailHeaders,
@@ -38,15 +39,16 @@ export interface Presentation {
 
 interface PresentedRequest {
   readonly method: string;
+  readonly path: string;
   readonly query: readonly { readonly name: string; readonly value: string }[];
   header(name: string): string | undefined;
 }
 
-/** Returns the response format of a request: text, unless it accepts JSON explicitly or has a `_response`. */
+/** Returns the response format of a request: text, unless it asks for JSON or has a `_response`. */
 export function presentationOf(http: PresentedRequest, requestId: string): Presentation {
   const hasOtherResponse = http.query.some(({ name, value }) => name === '_response' && value !== 'text');
   const hasKeyStatus = http.method !== 'GET' || hasOtherResponse;
-  if (acceptsJson(http.header('accept'))) return json(requestId);
+  if (http.path === JSON_PATH || acceptsJson(http.header('accept'))) return json(requestId);
   return {
     output: (request, result, stored) =>
       deliverReply(request, result, stored, () => outputReply(request, result, stored.storage)),

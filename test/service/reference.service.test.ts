@@ -1,66 +1,89 @@
-import { execFileSync } from 'node:child_process';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
+import type { Option } from '../../functions/shared/options/option.ts';
 import * as all from '../../functions/tools.ts';
-import { isInstalled } from '../helpers/installed.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';
 
 const used = useService(() => ({}), { SITE: 'off' });
-const VALIDATOR = `
-import json, sys
-from openapi_spec_validator import OpenAPIV31SpecValidator
-errors = [error.message for error in OpenAPIV31SpecValidator(json.load(sys.stdin)).iter_errors()]
-print(json.dumps(errors))`;
-
-/** Whether Python has the package that validates OpenAPI documents. */
-function hasValidator(): boolean {
-  if (!isInstalled('python3')) return false;
-  try {
-    execFileSync('python3', ['-c', 'import openapi_spec_validator'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function validate(text: string): string[] {
-  return JSON.parse(execFileSync('python3', ['-c', VALIDATOR], { input: text, encoding: 'utf8' }));
+interface Reply {
+  readonly outputs?: readonly { readonly name: string; readonly contentType: string }[];
+  readonly ignored?: readonly string[];
 }
 
 interface Description {
   readonly openapi: string;
-  readonly paths: Readonly<
-    Record<string, Readonly<Record<string, { parameters: ({ $ref: string } | { name: string })[] }>>>
-  >;
-  readonly components: { readonly parameters: Readonly<Record<string, { readonly name: string }>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly properties: Readonly<Record<string, unknown>> }>>;
+  };
 }
 
 const read = async () => (await fetch(`${used().service.base}/api/openapi.json`)).text();
 
+/** Returns the mistakes that Redocly's recommended rules find in a description. */
+async function mistakesIn(text: string): Promise<string[]> {
+  const config = await createConfig({ extends: ['recommended'] });
+  return (await lintFromString({ source: text, config })).map(
+    ({ ruleId, message }) => `${ruleId}: ${message}`,
+  );
+}
+
 describe.runIf(ownService)('/api/openapi.json (needs a service of one machine)', () => {
-  it.skipIf(!hasValidator())('is valid OpenAPI 3.1, to a validator that finds mistakes', async () => {
+  it('follows the rules of a linter that finds mistakes', async () => {
     const text = await read();
 
-    expect(validate(text)).toEqual([]);
-    expect(validate(text.replace('"in": "query"', '"in": "nowhere"'))).not.toEqual([]);
+    expect(await mistakesIn(text)).toEqual([]);
+    expect(await mistakesIn(text.replace('"in": "query"', '"in": "nowhere"'))).not.toEqual([]);
   });
 
   it('contains every option of every tool', async () => {
-    const { openapi, paths, components } = JSON.parse(await read()) as Description;
+    const { openapi, components } = JSON.parse(await read()) as Description;
 
-    const prefix = '#/components/parameters/';
-    const names = paths['/api/']!.get!.parameters.map((parameter) =>
-      '$ref' in parameter ? components.parameters[parameter.$ref.slice(prefix.length)]!.name : parameter.name,
-    );
-    const options = Object.values(all).flatMap((tool) =>
-      Object.values(tool.options).flatMap((option) => option.names),
-    );
     expect(openapi).toBe('3.1.0');
-    expect(new Set(names).size).toBe(names.length);
-    expect(options.filter((name) => !name.startsWith('_') && !names.includes(name))).toEqual([]);
-    expect(names).toEqual(
-      expect.arrayContaining(['app', 'infile', 'outfile', '-resize', '--page-size', 'in_ext']),
-    );
+    for (const [tool, { options }] of Object.entries(all)) {
+      const names = Object.values(options).flatMap((option: Option<unknown>) =>
+        Object.values(option.readers ?? { option }).flatMap((each) => each.names),
+      );
+      const described = Object.keys(components.schemas[`${tool}Request`]!.properties);
+      expect(described).toEqual(expect.arrayContaining(['app', 'infile', 'outfile', ...names]));
+    }
+  });
+});
+
+describe('/api/json', () => {
+  const post = async (body: unknown) => {
+    const { service } = used();
+    const response = await fetch(`${service.base}/api/json`, {
+      method: 'POST',
+      headers: { 'x-api-key': service.apiKey, 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: response.status, ...((await response.json()) as Reply) };
+  };
+  const page = { app: 'html2image', infile: 'data:text/html,<p>Hello', outfile: 'a.png' };
+
+  it('takes parameters as JSON, and responds with JSON without an Accept header', async () => {
+    const { outputs, ignored } = await post({
+      ...page,
+      '--width': 320,
+      '--custom-header': ['a:1', 'b:2'],
+      '-q': true,
+    });
+
+    expect(outputs![0]).toMatchObject({ name: 'a.png', contentType: 'image/png' });
+    expect(ignored).toEqual(['-q']);
+  });
+
+  it.each([
+    ['{', 'The body is not valid JSON.'],
+    [[page], 'The body must be a JSON object with the parameters.'],
+    [
+      { ...page, '--width': { a: 1 } },
+      "Parameter '--width' must be a string, a number, a boolean or an array of these.",
+    ],
+    [{ ...page, '--custom-header': Array(600).fill('a 1') }, 'A body may have at most 500 parameters.'],
+  ])('refuses %j', async (body, detail) => {
+    expect(await post(body)).toMatchObject({ status: 400, code: 'BAD_PARAMETER', detail });
   });
 });
 
@@ -69,7 +92,9 @@ it.runIf(ownService)('/llms.txt names every tool', async () => {
   const text = await response.text();
 
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
-  for (const tool of Object.keys(all)) expect(text).toContain(`- ${tool}: `);
+  expect(text.length).toBeLessThan(20_000);
+  for (const tool of Object.keys(all)) expect(text).toContain(`- [${tool}](/docs/${tool}): `);
+  expect(text).toContain('-watermark');
 });
 
 it.runIf(ownService)(

@@ -194,7 +194,7 @@ export const pageOptions = {
       (value: string) => deviceNamed(value)?.name,
       {
         description:
-          'Emulate this phone or tablet: the size and pixel ratio of its screen, touch input and `User-Agent`. The names are those of [Puppeteer](https://pptr.dev/api/puppeteer.knowndevices)',
+          'Emulate this phone or tablet: the size and pixel ratio of its screen, touch input and `User-Agent`. The names are those of Puppeteer',
       },
     ),
   }),

@@ -2,9 +2,11 @@ import { Readable } from 'node:stream';
 import { ConversionError, megabytes } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import type { Parameter } from '../../shared/options/option.ts';
+import { pairsOf } from '../../shared/options/pairs.ts';
 import { quote } from '../../shared/quote.ts';
 import { dispositionName, mediaTypeIn } from '../../shared/source/name.ts';
 import { withTimeout } from '../../shared/timeout.ts';
+import { JSON_PATH } from '../http.ts';
 import { MAX_PARAMETERS } from '../query.ts';
 import { readMultipart } from './multipart.ts';
 import { paceUpload } from './pace-upload.ts';
@@ -113,6 +115,8 @@ async function openContent(
   const isForm = request.method === 'POST';
   if (isForm && type === 'multipart/form-data')
     return openMultipart(readMultipart(content, request.header('content-type') ?? '', caller.name));
+  if (isForm && request.path === JSON_PATH && type === 'application/json')
+    return { parameters: readJsonParameters(await readAll(content)), rest: none(), isSource: false };
   const file = { name: 'infile', fileName: fileNameOf(request), contentType: type };
   if (!isForm || type !== 'application/x-www-form-urlencoded')
     return { parameters: [], rest: one({ ...file, content }), isSource: true };
@@ -168,24 +172,50 @@ async function readHead(content: Readable): Promise<{ head: Buffer; whole: Reada
   return { head, whole: Readable.from(all(), { objectMode: false }) };
 }
 
+/** Reads the parameters of a JSON object. An array is a parameter that is given several times. */
+function readJsonParameters(text: string): Parameter[] {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new ConversionError('BAD_PARAMETER', 'The body is not valid JSON.');
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new ConversionError('BAD_PARAMETER', 'The body must be a JSON object with the parameters.');
+  const values = Object.values(parsed).map((value) => (Array.isArray(value) ? value.length : 1));
+  if (values.reduce((sum, count) => sum + count, 0) > MAX_PARAMETERS) throw tooManyParametersError();
+  return pairsOf(parsed as Readonly<Record<string, unknown>>, (name, rule) => {
+    throw new ConversionError('BAD_PARAMETER', `Parameter ${quote(name)} ${rule}.`, { parameter: name });
+  });
+}
+
 async function readForm(content: Readable): Promise<Parameter[]> {
+  let separators = 0;
+  // Counted before parsing, because the key has not been checked yet.
+  const text = await readAll(content, (chunk) => {
+    for (let at = chunk.indexOf('&'); at >= 0; at = chunk.indexOf('&', at + 1)) separators += 1;
+    if (separators >= MAX_PARAMETERS) throw tooManyParametersError();
+  });
+  return [...new URLSearchParams(text)].map(([name, value]) => ({ name, value }));
+}
+
+function tooManyParametersError(): ConversionError {
+  return new ConversionError('BAD_PARAMETER', `A body may have at most ${MAX_PARAMETERS} parameters.`);
+}
+
+/** Reads the parameters of a body as text. */
+async function readAll(content: Readable, check: (chunk: Buffer) => void = () => {}): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  let separators = 0;
   for await (const chunk of content as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     chunks.push(chunk);
-    // Counted before parsing, because the key has not been checked yet.
-    for (let at = chunk.indexOf('&'); at >= 0; at = chunk.indexOf('&', at + 1)) separators += 1;
-    if (separators >= MAX_PARAMETERS) {
-      throw new ConversionError('BAD_PARAMETER', `A body may have at most ${MAX_PARAMETERS} parameters.`);
-    }
+    check(chunk);
     if (bytes <= MAX_FIELD_BYTES) continue;
     const message = `The parameters in the body exceed the limit of ${megabytes(MAX_FIELD_BYTES)}. Send a file as multipart/form-data.`;
     throw new ConversionError('BAD_PARAMETER', message);
   }
-  const pairs = new URLSearchParams(Buffer.concat(chunks).toString());
-  return [...pairs].map(([name, value]) => ({ name, value }));
+  return Buffer.concat(chunks).toString();
 }
 
 /** Returns the file name of a source, from the path of a PUT or else the content disposition. May be empty. */

@@ -2,6 +2,7 @@ import { ERRORS } from '../../shared/errors.ts';
 import type { JsonSchema } from '../../shared/options/option.ts';
 import { properties } from '../../shared/options/schema.ts';
 import type { Tool } from '../../shared/tool.ts';
+import { JSON_PATH } from '../http.ts';
 import { type HttpReply, jsonReply } from '../reply.ts';
 import { AUTO, type CommonName, MAX_CACHE, RESPONSES } from '../request.ts';
 
@@ -58,7 +59,7 @@ const PROBLEM = {
     title: TEXT,
     status: { type: 'integer' },
     detail: TEXT,
-    code: { enum: Object.keys(ERRORS) },
+    code: { type: 'string', enum: Object.keys(ERRORS) },
     errors: {
       type: 'array',
       items: { type: 'object', properties: { code: TEXT, detail: TEXT, parameter: TEXT } },
@@ -84,36 +85,21 @@ export function describeApi(...args: Parameters<typeof openApi>): HttpReply {
 
 /** Returns the OpenAPI 3.1 description of the service, generated from the tools' options and the error codes. */
 function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: boolean }): JsonSchema {
-  const parameters = [...commonParameters(tools), ...options(tools)];
-  const query = parameters.map(({ name }) => ({ $ref: `#/components/parameters/${keyOf(name)}` }));
-  const convert = (operationId: string, summary: string) => ({
-    operationId,
-    summary,
-    parameters: query,
-    responses: responses(),
-  });
-  // In a GET request they can only be in the query.
-  const required = parameters
-    .filter(({ name }) => REQUIRED.includes(name))
-    .map((parameter) => ({ ...parameter, in: 'query', required: true }));
-  const source = { '*/*': { schema: FILE } };
-  const fields = Object.fromEntries(parameters.map(({ name, schema }) => [name, schema]));
-  const files = {
-    infile: { ...FILE, description: 'The source, as a file or as a URL.' },
-    asset: {
-      type: 'array',
-      items: FILE,
-      description: 'Files of an uploaded page. Their file names are their paths relative to the page.',
-    },
-  };
-  const forms = formsOf(fields, files);
-  const name = {
-    name: 'name',
-    in: 'path',
-    required: true,
-    schema: TEXT,
-    description: 'File name of the source.',
-  };
+  const common = commonParameters(tools).map((parameter) => ({
+    ...parameter,
+    in: 'query',
+    ...(REQUIRED.includes(parameter.name) && { required: true }),
+  }));
+  const query = common.map(({ name }) => ({ $ref: `#/components/parameters/${name}` }));
+  const options = tools.map(({ name }) => ({
+    name: `${name}Options`,
+    in: 'query',
+    description: `The options of ${name}, each as a parameter of its own.`,
+    style: 'form',
+    explode: true,
+    schema: refTo(`${name}Options`),
+  }));
+  const convert = (operationId: string, summary: string) => ({ operationId, summary, parameters: query });
   const get = (operationId: string, summary: string) => ({
     get: { operationId, summary, responses: { 200: json({ type: 'object' }), ...failures() } },
   });
@@ -123,54 +109,84 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
       title: 'docmill',
       version: '1',
       summary: 'Converts PDFs, web pages, images and office documents.',
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
+    servers: [{ url: '/' }],
     security: [{ apikey: [] }, { header: [] }, { bearer: [] }, { basic: [] }],
     paths: {
-      '/api/': {
+      [JSON_PATH]: {
         get: {
           ...convert('convert', 'Converts the document at a URL.'),
-          parameters: [
-            ...required,
-            ...query.filter((_, index) => !REQUIRED.includes(parameters[index]!.name)),
-          ],
+          parameters: [...query, ...options],
+          responses: { 200: json(OUTPUTS), ...failures() },
         },
         ...(canUpload && {
           post: {
-            ...convert(
-              'convertBody',
-              'Converts a file in the request. Parameters are in the form or in the query.',
-            ),
-            requestBody: { content: { ...forms, ...source } },
+            operationId: 'convertWith',
+            summary: 'Converts the document at a URL, with the parameters as JSON.',
+            requestBody: {
+              required: true,
+              content: { 'application/json': { schema: anyRequest(tools) } },
+            },
+            responses: { 200: json(OUTPUTS), ...failures() },
+          },
+        }),
+      },
+      '/api': {
+        get: {
+          ...convert('convertToText', 'Converts the document at a URL, and responds with text.'),
+          parameters: [...query, ...options],
+          responses: responses(),
+        },
+        ...(canUpload && {
+          post: {
+            operationId: 'convertFile',
+            summary: 'Converts a file in the request. Parameters are in the form or in the query.',
+            requestBody: { required: true, content: { ...formsOf(tools), ...SOURCE } },
+            responses: responses(),
           },
         }),
       },
       ...(canUpload && {
         '/api/{name}': {
-          parameters: [name],
+          parameters: [{ ...NAME, in: 'path', required: true }],
           put: {
-            ...convert('convertFile', 'Converts the body, with its file name in the path.'),
-            requestBody: { required: true, content: source },
+            ...convert('convertBody', 'Converts the body, with its file name in the path.'),
+            requestBody: { required: true, content: SOURCE },
+            responses: responses(),
           },
         },
         '/api/uploads': {
           post: {
             operationId: 'prepareUpload',
             summary: 'Returns a form that uploads a file for later conversions.',
-            parameters: [{ ...name, in: 'query', required: false }],
-            requestBody: { content: formsOf({ name: TEXT }) },
+            parameters: [{ ...NAME, in: 'query' }],
             responses: { 200: json(FORM), ...failures() },
           },
         },
       }),
+      '/api/results': {
+        delete: {
+          operationId: 'deleteResult',
+          summary: 'Deletes a result of the account.',
+          parameters: [
+            { name: 'url', in: 'query', required: true, schema: TEXT, description: 'The URL of the result.' },
+          ],
+          responses: { 204: { description: 'Deleted.' }, ...failures() },
+        },
+      },
       '/api/usage': get('usage', 'Returns the usage of this month and the limits of the account.'),
       '/api/health': get('health', 'Returns the state of each tool.'),
       '/api/version': get('version', 'Returns the versions of the service and its engines.'),
     },
     components: {
-      parameters: Object.fromEntries(
-        parameters.map((parameter) => [keyOf(parameter.name), { ...parameter, in: 'query' }]),
-      ),
-      schemas: { Problem: PROBLEM },
+      parameters: Object.fromEntries(common.map((parameter) => [parameter.name, parameter])),
+      schemas: {
+        Problem: PROBLEM,
+        ...Object.fromEntries(tools.map((tool) => [`${tool.name}Options`, optionsOf(tool)])),
+        ...Object.fromEntries(tools.map((tool) => [`${tool.name}Request`, requestOf(tool, tools)])),
+        autoRequest: autoRequest(tools),
+      },
       securitySchemes: {
         apikey: { type: 'apiKey', in: 'query', name: 'apikey' },
         header: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
@@ -182,19 +198,85 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
 }
 
 const REQUIRED = ['app', 'infile', 'outfile'];
+const SOURCE = { '*/*': { schema: FILE } };
+const NAME = { name: 'name', schema: TEXT, description: 'File name of the source.' };
+
+/** Returns the schema of a body for any tool, which `app` distinguishes. */
+function anyRequest(tools: readonly Tool[]): JsonSchema {
+  const names = [...tools.map(({ name }) => name), AUTO];
+  const mapping = Object.fromEntries(names.map((name) => [name, refTo(`${name}Request`).$ref]));
+  return {
+    oneOf: names.map((name) => refTo(`${name}Request`)),
+    discriminator: { propertyName: 'app', mapping },
+  };
+}
+
+function requestOf(tool: Tool, tools: readonly Tool[]): JsonSchema {
+  const { app: _, ...common } = fieldsOf(tools);
+  const app = { type: 'string', const: tool.name };
+  return {
+    type: 'object',
+    required: REQUIRED,
+    properties: { app, ...common, ...(optionsOf(tool).properties as JsonSchema) },
+    additionalProperties: false,
+  };
+}
+
+/** Which options are valid depends on the tool that the source selects. */
+function autoRequest(tools: readonly Tool[]): JsonSchema {
+  const { app: _, ...common } = fieldsOf(tools);
+  return {
+    type: 'object',
+    required: REQUIRED,
+    properties: { app: { type: 'string', const: AUTO }, ...common },
+    additionalProperties: true,
+  };
+}
+
+function optionsOf({ options, ignored }: Tool): JsonSchema {
+  const known = Object.values(options).flatMap(properties);
+  const all = [
+    ...known.map(([name, schema]) => [name, inAnyCase(withDefaultAsText(schema))] as const),
+    ...ignored.map((name) => [name, { ...TEXT, description: 'Accepted without an effect' }] as const),
+  ];
+  return { type: 'object', properties: Object.fromEntries(all) };
+}
+
+function fieldsOf(tools: readonly Tool[]): JsonSchema {
+  const fields = commonParameters(tools);
+  return Object.fromEntries(
+    fields.map(({ name, schema, description }) => [name, withDefaultAsText({ ...schema, description })]),
+  );
+}
 
 /** Returns the content of a body with parameters in a form. Only a multipart form has files. */
-function formsOf(fields: JsonSchema, files: JsonSchema = {}): JsonSchema {
-  return {
-    'multipart/form-data': { schema: { type: 'object', properties: { ...fields, ...files } } },
-    'application/x-www-form-urlencoded': { schema: { type: 'object', properties: fields } },
+function formsOf(tools: readonly Tool[]): JsonSchema {
+  const fields = fieldsOf(tools);
+  const files = {
+    infile: { ...FILE, description: 'The source, as a file or as a URL.' },
+    asset: {
+      type: 'array',
+      items: FILE,
+      description: 'Files of an uploaded page. Their file names are their paths relative to the page.',
+    },
   };
+  const form = (own: JsonSchema) => ({
+    schema: {
+      type: 'object',
+      description: `The options of the tool are further fields, as in ${JSON_PATH}.`,
+      properties: { ...fields, ...own },
+      additionalProperties: TEXT,
+    },
+  });
+  return { 'multipart/form-data': form(files), 'application/x-www-form-urlencoded': form({}) };
+}
+
+function refTo(name: string): { readonly $ref: string } {
+  return { $ref: `#/components/schemas/${name}` };
 }
 
 interface Parameter {
   readonly name: string;
-  /** Whether the name alone is valid, as for a switch. */
-  readonly allowEmptyValue?: true;
   readonly description: string;
   readonly schema: JsonSchema;
 }
@@ -206,7 +288,7 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
   const parameters: Readonly<Record<Exclude<CommonName, 'apikey'>, Omit<Parameter, 'name'>>> = {
     app: {
       description: 'The tool. `auto` chooses it by the source and the format.',
-      schema: { enum: [...names, AUTO] },
+      schema: { type: 'string', enum: [...names, AUTO] },
     },
     infile: { description: 'The URL of the source, a data: URL or upload:ID.', schema: NOT_EMPTY },
     outfile: { description: `File name whose extension is the format. ${tables}.`, schema: NOT_EMPTY },
@@ -224,37 +306,16 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
     _signature: { description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },
     _response: {
       description: 'How the result is returned.',
-      schema: { enum: RESPONSES, default: RESPONSES[0] },
+      schema: { type: 'string', enum: RESPONSES, default: RESPONSES[0] },
     },
   };
   return Object.entries(parameters).map(([name, parameter]) => ({ name, ...parameter }));
 }
 
-/** Merges options of several tools that have the same name. */
-function options(tools: readonly Tool[]): Parameter[] {
-  const found = tools.flatMap((tool) => {
-    const own: ReadonlyArray<readonly [string, JsonSchema]> = [
-      ...Object.values(tool.options).flatMap(properties),
-      ...tool.ignored.map((name) => [name, { description: 'Accepted without an effect' }] as const),
-    ];
-    return own.map(([name, { description, ...schema }]) => ({
-      name,
-      schema: inAnyCase(schema),
-      text: `${tool.name}: ${description}`,
-    }));
-  });
-  return [...Map.groupBy(found, ({ name }) => name)].map(([name, uses]) => {
-    const schemas: JsonSchema[] = [
-      ...new Map(uses.map(({ schema }) => [JSON.stringify(schema), schema])).values(),
-    ];
-    const description = `${uses.map(({ text }) => text).join('. ')}.`;
-    return {
-      name,
-      description,
-      schema: schemas.length === 1 ? schemas[0]! : { anyOf: schemas },
-      ...(schemas.some(({ type }) => type === 'boolean') && { allowEmptyValue: true }),
-    };
-  });
+/** Generators of clients make a property with a default a required one. */
+function withDefaultAsText({ default: absent, description, ...schema }: JsonSchema): JsonSchema {
+  const added = absent === undefined ? '' : `. Default: ${String(absent)}`;
+  return { ...schema, description: `${description}${added}` };
 }
 
 /** Accepts words in upper and lower case. */
@@ -264,14 +325,6 @@ function inAnyCase(schema: JsonSchema): JsonSchema {
   return { ...schema, enum: [...new Set(words.flatMap((word) => [word, String(word).toLowerCase()]))] };
 }
 
-/**
- * Returns the component name of a parameter. Few characters are allowed, and option names may differ only in their
- * hyphens.
- */
-function keyOf(name: string): string {
-  return name.replace(/[^A-Za-z0-9._-]/g, (character) => `_${character.codePointAt(0)}`);
-}
-
 function json(schema: JsonSchema): JsonSchema {
   return { description: 'Success.', content: { 'application/json': { schema } } };
 }
@@ -279,23 +332,19 @@ function json(schema: JsonSchema): JsonSchema {
 function responses(): Readonly<Record<string, JsonSchema>> {
   const content = {
     'text/plain': { schema: { type: 'string', description: '[Output] URL<br> for each result.' } },
-    'application/json': { schema: OUTPUTS },
     '*/*': { schema: { ...FILE, description: 'The result, for _response=file.' } },
   };
   return {
     200: { description: 'Converted.', content },
     303: { description: 'Redirects to the result, for _response=redirect.' },
-    ...failures(),
+    ...failures({ 'text/plain': { schema: TEXT } }),
   };
 }
 
 /** Returns a response for each status of an error, with its codes. */
-function failures(): Readonly<Record<string, JsonSchema>> {
+function failures(others: JsonSchema = {}): Readonly<Record<string, JsonSchema>> {
   const codes = Map.groupBy(Object.entries(ERRORS), ([, { status }]) => status);
-  const content = {
-    'text/plain': { schema: TEXT },
-    'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
-  };
+  const content = { 'application/problem+json': { schema: refTo('Problem') }, ...others };
   return Object.fromEntries(
     [...codes].map(([status, errors]) => {
       const description = errors.map(([code, error]) => `${code}: ${error.description}.`).join(' ');

@@ -124,7 +124,7 @@ export class Endpoint extends RestApi {
       allowTestInvoke: false,
     });
     this.root.addMethod('ANY', integration);
-    for (const path of ['usage', 'uploads', 'results', ...PUBLIC])
+    for (const path of ['json', 'usage', 'uploads', 'results', ...PUBLIC])
       this.root.addResource(path).addMethod('ANY', integration);
     for (const path of PUBLIC) this.root.getResource(path)!.addMethod('GET', integration);
     if (hasSite) {

@@ -151,7 +151,7 @@ describe('the stack', () => {
       BinaryMediaTypes: ['*/*'],
     });
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'api' });
-    template.resourceCountIs('AWS::ApiGateway::Method', 13);
+    template.resourceCountIs('AWS::ApiGateway::Method', 14);
     template.hasResourceProperties('AWS::ApiGateway::Resource', { PathPart: 'openapi.json' });
     template.hasResourceProperties('AWS::ApiGateway::Method', {
       HttpMethod: 'ANY',
@@ -488,7 +488,7 @@ describe('the stack', () => {
   it('has no route, permission or setting of the site without it', () => {
     const without = synthesize({ ...settings, site: null });
 
-    without.resourceCountIs('AWS::ApiGateway::Method', 11);
+    without.resourceCountIs('AWS::ApiGateway::Method', 12);
     expect(rightsOf(without).router!.join()).not.toMatch(/PutItem|DeleteItem|Scan|ssm/);
     expect(environmentOf(without, 'router')).not.toHaveProperty('site');
     expect(environmentOf(without, 'router').accountUrl).toBe('https://example.com/account');

@@ -1,23 +1,15 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { Query } from './client.ts';
 
-interface Parameter {
-  readonly name: string;
-  readonly required?: boolean;
-  readonly allowEmptyValue?: boolean;
-  readonly schema: object;
+interface Schema {
+  readonly properties: Readonly<Record<string, object>>;
 }
 
+type Responses = Readonly<Record<string, { readonly content?: object }>>;
+
 interface Description {
-  readonly paths: {
-    readonly '/api/': {
-      readonly get: {
-        readonly parameters: readonly ({ readonly $ref: string } | Parameter)[];
-        readonly responses: Readonly<Record<string, { readonly content?: object }>>;
-      };
-    };
-  };
-  readonly components: { readonly parameters: Readonly<Record<string, Parameter>> };
+  readonly paths: Readonly<Record<'/api' | '/api/json', { readonly get: { readonly responses: Responses } }>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
 /** Compares calls with what the service says about itself, by a JSON Schema validator. */
@@ -31,28 +23,28 @@ export interface Described {
 /** Reads the description that a service publishes. */
 export async function readDescription(base: string): Promise<Described> {
   const { paths, components } = (await (await fetch(`${base}/api/openapi.json`)).json()) as Description;
-  const { parameters, responses } = paths['/api/'].get;
-  const named = parameters.map((parameter) =>
-    '$ref' in parameter ? components.parameters[parameter.$ref.split('/').at(-1)!]! : parameter,
-  );
+  const schemaOf = (app: unknown) => components.schemas[`${String(app)}Request`];
   // A query contains texts. Generated clients read and write the types of the description.
   const ajv = new Ajv2020({ strict: false, coerceTypes: true, allErrors: true });
-  const isValid = ajv.compile({
-    type: 'object',
-    required: named.filter(({ required }) => required).map(({ name }) => name),
-    properties: Object.fromEntries(named.map(({ name, schema }) => [name, schema])),
-    additionalProperties: false,
-  });
   return {
     mistakesIn({ apikey: _key, ...query }) {
-      const empty = named.filter(({ name, allowEmptyValue }) => allowEmptyValue && query[name] === '');
-      const given = { ...query, ...Object.fromEntries(empty.map(({ name }) => [name, true])) };
-      if (isValid(given)) return [];
+      const schema = schemaOf(query.app);
+      if (!schema) return [`There is no tool ${query.app}.`];
+      // The name of a switch is enough.
+      const isSwitch = (name: string) =>
+        /"type":"boolean"/.test(JSON.stringify(schema.properties[name] ?? {}));
+      const given = Object.entries(query).map(([name, value]) => [
+        name,
+        value === '' && isSwitch(name) ? true : value,
+      ]);
+      const isValid = ajv.compile(schema);
+      if (isValid(Object.fromEntries(given))) return [];
       return isValid.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`);
     },
-    mayReturn: (status, contentType) => {
-      const { content } = responses[status] ?? {};
-      return content !== undefined && contentType.split(';')[0]! in content;
-    },
+    mayReturn: (status, contentType) =>
+      [paths['/api'], paths['/api/json']].some(({ get }) => {
+        const { content } = get.responses[status] ?? {};
+        return content !== undefined && contentType.split(';')[0]! in content;
+      }),
   };
 }

@@ -3,6 +3,7 @@ import { describeApi } from '../../../../functions/router/reference/openapi.ts';
 import * as tools from '../../../../functions/tools.ts';
 
 interface Schema {
+  readonly required?: readonly string[];
   readonly properties: Readonly<Record<string, object>>;
 }
 
@@ -15,7 +16,7 @@ interface Description {
       >
     >
   >;
-  readonly components: { readonly parameters: Readonly<Record<string, { readonly name: string }>> };
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
 const { paths, components } = JSON.parse(
@@ -30,26 +31,22 @@ function bodyOf(path: string, type: string): Schema {
 
 describe('the description of bodies', () => {
   it('has files in a multipart form only', () => {
-    const multipart = bodyOf('/api/', 'multipart/form-data').properties;
-    const encoded = bodyOf('/api/', 'application/x-www-form-urlencoded').properties;
+    const multipart = bodyOf('/api', 'multipart/form-data').properties;
+    const encoded = bodyOf('/api', 'application/x-www-form-urlencoded').properties;
 
     expect(multipart.infile).toMatchObject(FILE);
     expect(multipart.asset).toMatchObject({ type: 'array', items: FILE });
     expect(encoded.infile).toMatchObject({ type: 'string', minLength: 1 });
     expect(encoded).not.toHaveProperty('asset');
-    expect(multipart).toHaveProperty('-resize');
-  });
-
-  it('has the name of an upload', () => {
-    for (const type of ['multipart/form-data', 'application/x-www-form-urlencoded']) {
-      expect(bodyOf('/api/uploads', type).properties).toEqual({ name: { type: 'string' } });
-    }
   });
 });
 
-it('names parameters as callers write them, without spaces', () => {
-  const names = Object.values(components.parameters).map(({ name }) => name);
+it('names options as callers write them, without spaces, and never requires one', () => {
+  const { properties, required } = components.schemas.imageprocRequest!;
 
-  expect(names).toEqual(expect.arrayContaining(['+dither', '+append']));
-  expect(names.filter((name) => /\s/.test(name))).toEqual([]);
+  expect(Object.keys(properties)).toEqual(expect.arrayContaining(['+dither', '+append', '-resize']));
+  expect(Object.keys(properties).filter((name) => /\s/.test(name))).toEqual([]);
+  expect(required).toEqual(['app', 'infile', 'outfile']);
+  // Generators of clients require properties with a default.
+  expect(Object.values(properties).filter((each) => 'default' in each)).toEqual([]);
 });

@@ -4,6 +4,7 @@ import { readArgs } from '../../../../shared/options/args.ts';
 import { createIssues, type Issues } from '../../../../shared/options/issues.ts';
 import { type Parameter, readUrl } from '../../../../shared/options/option.ts';
 import { checkOrder } from '../../../../shared/options/order.ts';
+import { pairsOf } from '../../../../shared/options/pairs.ts';
 import { readOptions } from '../../../../shared/options/read-options.ts';
 import { readSourceUrl } from '../../../../shared/options/source-parameter.ts';
 import { checkFormat, type OutputName, readOutputName } from '../../../../shared/output-name.ts';
@@ -104,12 +105,7 @@ function readParameters(options: unknown, { add }: Issues): Parameter[] {
     add(fieldError('options', "must be an object such as {'-r': 150}", options));
     return [];
   }
-  return Object.entries(options).flatMap(([name, value]) => {
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (values.every(isScalar)) return values.map((each) => ({ name, value: String(each) }));
-    add(fieldError(`options.${name}`, 'must be a string, a number, a boolean or an array of these', value));
-    return [];
-  });
+  return pairsOf(options, (name, rule, value) => add(fieldError(`options.${name}`, rule, value)));
 }
 
 function readUpload(upload: unknown, outputName: OutputName | undefined): Upload | undefined {
@@ -155,10 +151,6 @@ function fieldError(name: string, rule: string, value: unknown): ConversionError
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isScalar(value: unknown): value is string | number | boolean {
-  return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 function isTexts(value: unknown): value is Readonly<Record<string, string>> {
