@@ -36,6 +36,15 @@ static void set_information(qpdf_data pdf, yyjson_val *given)
     }
 }
 
+// qpdf writes the size of the cross-reference table only if the trailer has an entry for it. One that was rebuilt from a
+// damaged file may have none, and the result could not be opened.
+static void complete_trailer(qpdf_data pdf)
+{
+    const qpdf_oh trailer = qpdf_get_trailer(pdf);
+    if (!qpdf_oh_has_key(pdf, trailer, "/Size"))
+        qpdf_oh_replace_key(pdf, trailer, "/Size", qpdf_oh_new_integer(pdf, 0));
+}
+
 // Reopens the source to find out why a job failed, because jobs report no error codes.
 static void send_reason(const char *source, const char *password)
 {
@@ -59,6 +68,7 @@ static void edit(const struct request *request)
     if (pdf) {
         qpdf_silence_errors(pdf);
         set_information(pdf, yyjson_obj_get(request->arguments, "information"));
+        complete_trailer(pdf);
         pages = qpdf_get_num_pages(pdf);
         const int status = qpdfjob_write_qpdf(job, pdf);
         // Warnings report damage that was repaired.

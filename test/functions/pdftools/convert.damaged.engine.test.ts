@@ -145,3 +145,11 @@ it('rejects a document that needs too much memory', async () => {
 
   expect(answer).toMatchObject({ code: 'SOURCE_TOO_LARGE' });
 });
+
+it('rewrites a document whose trailer is missing', async () => {
+  const text = redPdf().replace(/xref\n0[\s\S]*/, '9 0 obj\n<< /Root 1 0 R >>\nendobj\n');
+  const rewritten = await convertOne(Buffer.from(text, 'latin1'), { format: 'pdf' });
+
+  expect(rewritten.toString('latin1')).toMatch(/\/Size \d/);
+  expect(await pixel(await convertOne(rewritten, { format: 'png', options: '-r=10' }), 5, 5)).toEqual(RED);
+});
