@@ -104,7 +104,7 @@ function withMeasured(
 
 /** Whether a request names this source. */
 function namesSource({ source, tool, options }: OpenedRequest, url: string): boolean {
-  return source === url || sourcesIn(tool, options).includes(url);
+  return source === url || sourcesIn(tool, options).has(url);
 }
 
 /** Replaces sources of a request. */

@@ -87,8 +87,8 @@ export class CallUploads {
   async #openOptions(request: ConversionRequest): Promise<{ request: ConversionRequest; sent: string[] }> {
     const { tool, options } = request;
     const urls = new Map<string, string>();
-    for (const source of new Set(sourcesIn(tool, options))) {
-      if (isSentFile(source)) urls.set(source, await this.#urlOf(await this.#idOf(source)));
+    for (const [source, option] of sourcesIn(tool, options)) {
+      if (isSentFile(source)) urls.set(source, await this.#urlOf(await this.#idOf(source, option)));
     }
     if (urls.size === 0) return { request, sent: [] };
     const replaced = replaceSources(tool, options, (source) => urls.get(source) ?? source);
@@ -161,8 +161,8 @@ export class CallUploads {
   }
 
   /** Returns the ID of a sent file. Stores a `data:` URL. */
-  async #idOf(source: string): Promise<string> {
-    return /^data:/i.test(source) ? this.#storeData(source) : source.slice('upload:'.length);
+  async #idOf(source: string, parameter?: string): Promise<string> {
+    return /^data:/i.test(source) ? this.#storeData(source, parameter) : source.slice('upload:'.length);
   }
 
   async #receiveAsset({ fileName, content }: FilePart): Promise<void> {
@@ -171,8 +171,8 @@ export class CallUploads {
     this.#assets.push({ path, objectKey: uploadKeyOf(this.#account, id) });
   }
 
-  async #storeData(url: string): Promise<string> {
-    const { contentType, content } = readDataUrl(url);
+  async #storeData(url: string, parameter?: string): Promise<string> {
+    const { contentType, content } = readDataUrl(url, parameter);
     return this.#store(`source${EXTENSIONS[contentType] ?? ''}`, Readable.from([content]));
   }
 

@@ -9,24 +9,30 @@ export function namesSource(tool: Tool, name: string): boolean {
   return optionNamed(tool, name)?.namesSource === true;
 }
 
-/** Returns the URLs and sent files that the options name. */
-export function sourcesIn(tool: Tool, options: Values): string[] {
-  const found: string[] = [];
-  replaceSources(tool, options, (source) => {
-    found.push(source);
+/** Returns the URLs and sent files that the options name, each with the first option that names it. */
+export function sourcesIn(tool: Tool, options: Values): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  replaceSources(tool, options, (source, option) => {
+    if (!found.has(source)) found.set(source, option);
     return source;
   });
   return found;
 }
 
 /** Replaces every URL and sent file that the options name. */
-export function replaceSources(tool: Tool, options: Values, replace: (source: string) => string): Values {
+export function replaceSources(
+  tool: Tool,
+  options: Values,
+  replace: (source: string, option: string) => string,
+): Values {
   const entries = Object.entries(options).map(([key, value]) => {
-    const { namesSource: isSource, readers } = tool.options[key] ?? {};
-    if (isSource) return [key, replaceIn(value, replace)];
+    const { namesSource: isSource, readers, names } = tool.options[key] ?? {};
+    if (isSource) return [key, replaceIn(value, (source) => replace(source, names?.[0] ?? key))];
     if (!readers) return [key, value];
     const steps = (value as readonly { readonly operator: string; readonly value: unknown }[]).map((step) =>
-      readers[step.operator]?.namesSource ? { ...step, value: replaceIn(step.value, replace) } : step,
+      readers[step.operator]?.namesSource
+        ? { ...step, value: replaceIn(step.value, (source) => replace(source, step.operator)) }
+        : step,
     );
     return [key, steps];
   });

@@ -19,25 +19,28 @@ export function checkDataUrl(url: string): void {
 }
 
 /**
- * Decodes a data URL. This blocks the main thread for a few milliseconds per megabyte.
+ * Decodes the data URL of a parameter. This blocks the main thread for a few milliseconds per megabyte.
  * @throws ConversionError `BAD_ADDRESS`, `CORRUPT_SOURCE`.
  */
-export function readDataUrl(url: string): DataUrl {
-  const head = headOf(url);
+export function readDataUrl(url: string, parameter = 'infile'): DataUrl {
+  const head = headOf(url, parameter);
   const [type = '', ...parameters] = head.slice('data:'.length).toLowerCase().split(';');
   const isBase64 = parameters.some((parameter) => parameter.trim() === 'base64');
   const bytes = unescapePercent(Buffer.from(url.slice(head.length + 1)));
   const content = isBase64 ? decodeBase64(bytes) : bytes;
-  if (content.length === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
+  if (content.length === 0) {
+    const what = parameter === 'infile' ? 'The source' : `The file for '${parameter}'`;
+    throw new ConversionError('CORRUPT_SOURCE', `${what} is empty.`, { parameter });
+  }
   return { contentType: type.trim() || 'text/plain', content };
 }
 
 /** Returns the part before the comma. */
-function headOf(url: string): string {
+function headOf(url: string, parameter = 'infile'): string {
   const comma = url.slice(0, MAX_HEAD).indexOf(',');
   if (comma >= 0) return url.slice(0, comma);
-  const message = "Parameter 'infile' must be a data URL such as data:text/html,<p>Hello, with a comma.";
-  throw new ConversionError('BAD_ADDRESS', message);
+  const message = `Parameter '${parameter}' must be a data URL such as data:text/html,<p>Hello, with a comma.`;
+  throw new ConversionError('BAD_ADDRESS', message, { parameter });
 }
 
 /** Decodes `%XX` in place, to bytes that need not be UTF-8. */

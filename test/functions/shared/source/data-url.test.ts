@@ -24,3 +24,10 @@ it.each([
 ])('rejects %s with %s', (url, code) => {
   expect(() => readDataUrl(url)).toThrow(expect.objectContaining({ code }));
 });
+
+it('names the option that a data URL belongs to', () => {
+  for (const url of ['data:nothing', 'data:,'])
+    expect(() => readDataUrl(url, '-fill')).toThrow(
+      expect.objectContaining({ parameter: '-fill', message: expect.stringContaining("'-fill'") }),
+    );
+});
