@@ -20,7 +20,7 @@ const MAX_NESTING = 200;
 const INVOICES = ['factur-x.xml', 'zugferd-invoice.xml', 'xrechnung.xml'];
 
 /** Actions that PDF/A allows. */
-const ACTIONS = ['/GoTo', '/GoToR', '/GoToE', '/Thread', '/URI', '/Named', '/SubmitForm'];
+const ACTIONS = ['/GoTo', '/GoToR', '/Thread', '/URI', '/Named', '/SubmitForm'];
 const NAMED_ACTIONS = ['/NextPage', '/PrevPage', '/FirstPage', '/LastPage'];
 const ANNOTATIONS =
   'Text Link FreeText Line Square Circle Highlight Underline Squiggly StrikeOut Stamp Ink Popup Widget PrinterMark TrapNet'.split(
@@ -215,6 +215,9 @@ export function archiveDocument(
     });
     const isSame =
       mended.length === entries.length && mended.every(([, each], index) => each === entries[index]![1]);
+    // Some programs omit the type, which PDF/A requires.
+    if (value['/FontName'] !== undefined && value['/Flags'] !== undefined && value['/Type'] === undefined)
+      return { ...Object.fromEntries(mended), '/Type': '/FontDescriptor' };
     return isSame ? value : Object.fromEntries(mended);
   }
 
@@ -236,7 +239,7 @@ export function archiveDocument(
         if (typeof kind !== 'string') return false;
         const isAllowed =
           dict['/Subtype'] !== '/Widget' &&
-          ACTIONS.includes(kind) &&
+          (ACTIONS.includes(kind) || (kind === '/GoToE' && !isOld)) &&
           (kind !== '/Named' || NAMED_ACTIONS.includes(String(graph.get(action['/N']))));
         if (!isAllowed) warnings.add(SCRIPTS);
         return !isAllowed;

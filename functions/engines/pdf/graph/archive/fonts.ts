@@ -1,6 +1,7 @@
-import { type Dictionary, type Graph, isReference, type Value } from '../graph.ts';
+import { type Dictionary, type Graph, isDictionary, isReference, type Value } from '../graph.ts';
 import type { Level } from './standards.ts';
 import { readTrueType, type TrueType } from './true-type.ts';
+import { readType1 } from './type1.ts';
 
 /** Maximum difference in thousandths between the width that a PDF states for a glyph and that of its font program. */
 const TOLERANCE = 1;
@@ -14,7 +15,7 @@ export type ReadStream = (ref: Value | undefined) => Buffer | undefined;
 
 /**
  * Mends a font, and returns what keeps it from following the standard. `codes` are the strings that are shown in it.
- * Only TrueType and Type 3 can be verified.
+ * TrueType, Type 1 and Type 3 can be verified, but not compact fonts (CFF).
  */
 export function checkFont(
   graph: Graph,
@@ -33,7 +34,7 @@ export function checkFont(
     return problem === undefined ? [] : [`${what} ${problem}.`];
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
-    return [`${what} is damaged.`];
+    return [`${what} cannot be read.`];
   }
 }
 
@@ -51,11 +52,8 @@ function problemOf(graph: Graph, read: ReadStream, { font, codes, level }: FontU
       return trueType(graph, read, { font, codes, level });
     case '/Type3':
       return undefined;
-    default: {
-      const descriptor = graph.dict(font['/FontDescriptor']);
-      const isEmbedded = descriptor['/FontFile'] !== undefined || descriptor['/FontFile3'] !== undefined;
-      return isEmbedded ? 'is of Type 1, whose widths cannot be verified' : 'is not embedded';
-    }
+    default:
+      return type1(graph, read, { font, codes, level });
   }
 }
 
@@ -150,6 +148,43 @@ function trueType(graph: Graph, read: ReadStream, { font, codes, level }: FontUs
     const stated = width === undefined ? missing : graph.number(width);
     const problem = glyphProblem(parsed, glyphOf(code), stated);
     if (problem) return problem;
+  }
+  return undefined;
+}
+
+function type1(graph: Graph, read: ReadStream, { font, codes, level }: FontUse): string | undefined {
+  const ref = font['/FontDescriptor'];
+  const { '/FontFile': file, '/FontFile3': compact, ...descriptor } = graph.dict(ref);
+  const program = read(file);
+  if (!program)
+    return compact === undefined ? 'is not embedded' : 'is compact, so that its widths cannot be verified';
+  const parsed = readType1(program, graph.number(graph.dict(file)['/Length1']));
+  const encoding = graph.get(font['/Encoding']);
+  const isBuiltIn = encoding === null || (isDictionary(encoding) && encoding['/BaseEncoding'] === undefined);
+  const names = new Map(isBuiltIn ? parsed.encoding : []);
+  let next = 0;
+  for (const each of graph.list(isDictionary(encoding) ? encoding['/Differences'] : null)) {
+    const found = graph.get(each);
+    if (typeof found === 'number') next = found;
+    else {
+      names.set(next, String(found).slice(1));
+      next += 1;
+    }
+  }
+  const widths = graph.list(font['/Widths']);
+  const first = graph.number(font['/FirstChar']);
+  for (const code of singlesOf(codes)) {
+    const name = names.get(code);
+    if (name === undefined) return 'has an encoding that cannot be verified';
+    const width = parsed.widths.get(name);
+    if (width === undefined || name === '.notdef') return 'lacks a glyph that the text uses';
+    const stated = widths[code - first];
+    const expected = stated === undefined ? graph.number(descriptor['/MissingWidth']) : graph.number(stated);
+    if (!(Math.abs(width - expected) <= TOLERANCE)) return 'has other widths than the PDF states';
+  }
+  if (isReference(ref)) {
+    const set = [...parsed.widths.keys()].filter((name) => name !== '.notdef').map((name) => `/${name}`);
+    graph.merge(ref, { '/CharSet': level.part === 1 ? `u:${set.join('')}` : null });
   }
   return undefined;
 }
