@@ -12,7 +12,7 @@ import { type Content, readContent } from './content.ts';
 import { checkFont, type ReadStream } from './fonts.ts';
 import { srgbProfile } from './profile.ts';
 import type { Level } from './standards.ts';
-import { type Invoice, xmpDate, xmpOf } from './xmp.ts';
+import { type Invoice, pdfDate, xmpDate, xmpOf } from './xmp.ts';
 
 /** Maximum depth of values within each other. */
 const MAX_NESTING = 200;
@@ -409,8 +409,8 @@ export function archiveDocument(
     );
     graph.set(info, {
       ...Object.fromEntries(texts),
-      ...(created !== undefined && { '/CreationDate': given['/CreationDate']! }),
-      ...(modified !== undefined && { '/ModDate': given['/ModDate']! }),
+      ...(created !== undefined && { '/CreationDate': pdfDate(created) }),
+      ...(modified !== undefined && { '/ModDate': pdfDate(modified) }),
     });
   }
 

@@ -113,3 +113,8 @@ export function xmpDate(value: string | undefined): string | undefined {
   const date = `${year}-${month}-${day}T${hour}:${minute}:${second}${zone}`;
   return Number.isNaN(Date.parse(date)) ? undefined : date;
 }
+
+/** Writes a date of XMP as PDF does, with its time zone. */
+export function pdfDate(date: string): string {
+  return `u:D:${date.slice(0, 19).replace(/\D/g, '')}${date.slice(19).replace(':', "'")}'`;
+}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { archiveDocument } from '../../../../../../functions/engines/pdf/graph/archive/archive.ts';
 import { readContent } from '../../../../../../functions/engines/pdf/graph/archive/content.ts';
 import { levelOf, type Standard } from '../../../../../../functions/engines/pdf/graph/archive/standards.ts';
-import { xmpDate } from '../../../../../../functions/engines/pdf/graph/archive/xmp.ts';
+import { pdfDate, xmpDate } from '../../../../../../functions/engines/pdf/graph/archive/xmp.ts';
 import { Graph, type Value } from '../../../../../../functions/engines/pdf/graph/graph.ts';
 
 const FONT = { '/Type': '/Font', '/Subtype': '/Type1', '/BaseFont': '/Helvetica' };
@@ -115,4 +115,5 @@ it('reads dates with and without a time zone', () => {
   expect(xmpDate('D:2026')).toBe('2026-01-01T00:00:00+00:00');
   expect(xmpDate("D:20260131120000-05'30'")).toBe('2026-01-31T12:00:00-05:30');
   expect(xmpDate('D:20261331')).toBeUndefined();
+  expect(pdfDate('2026-01-31T12:00:00-05:30')).toBe("u:D:20260131120000-05'30'");
 });

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { blankPdf } from '../../../../../functions/engines/pdf/stamp.ts';
-import { createEngine } from '../../../../../functions/pdftools/convert.ts';
-import { pdftools } from '../../../../../functions/pdftools/tool.ts';
-import { makePdf } from '../../../../fixtures/pdf.ts';
-import { documentPdf } from '../../../../fixtures/pdf-document.ts';
-import { useEngine } from '../../../conversion.ts';
+import { blankPdf } from '../../../../functions/engines/pdf/stamp.ts';
+import { createEngine } from '../../../../functions/pdftools/convert.ts';
+import { pdftools } from '../../../../functions/pdftools/tool.ts';
+import { makePdf } from '../../../fixtures/pdf.ts';
+import { documentPdf } from '../../../fixtures/pdf-document.ts';
+import { useEngine } from '../../conversion.ts';
 
 const { convertOne, refusal } = useEngine(pdftools, createEngine);
 const describePdf = async (pdf: Buffer) =>
