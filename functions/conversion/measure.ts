@@ -1,4 +1,4 @@
-import type { Measured } from '../platform/invoke/invoke.ts';
+import type { Measured, TimedStep } from '../platform/invoke/invoke.ts';
 import type { Format } from '../shared/formats.ts';
 import type { Converted, Output } from '../shared/tool.ts';
 
@@ -9,6 +9,9 @@ export interface ConversionObserver {
   ended(tool: string, code: string, measured: Measured): void;
 }
 
+/** Maximum steps in a trace. A conversion of many pages waits for many workers. */
+const MAX_TIMED = 50;
+
 /** Measures one conversion while it runs. */
 export class Measurement {
   sourceBytes = 0;
@@ -18,10 +21,13 @@ export class Measurement {
   #pages = 0;
   readonly #started = performance.now();
   readonly #steps = new Map<string, number>();
+  readonly #timed: TimedStep[] = [];
 
-  /** Adds milliseconds to a step. */
-  add(step: string, milliseconds: number): void {
+  /** Adds milliseconds to a step that has just ended. Without waiting, it took less than its `duration`. */
+  add(step: string, milliseconds: number, duration = milliseconds): void {
     this.#steps.set(step, (this.#steps.get(step) ?? 0) + milliseconds);
+    if (this.#timed.length < MAX_TIMED)
+      this.#timed.push({ step, at: Date.now() - duration, milliseconds: duration });
   }
 
   /** Adds the duration of `work` to a step in milliseconds, without the time spent waiting for a worker. */
@@ -31,7 +37,8 @@ export class Measurement {
     try {
       return await work();
     } finally {
-      this.add(step, performance.now() - started - ((this.#steps.get('queue') ?? 0) - queued));
+      const duration = performance.now() - started;
+      this.add(step, duration - ((this.#steps.get('queue') ?? 0) - queued), duration);
     }
   }
 
@@ -53,6 +60,7 @@ export class Measurement {
       pages: this.#pages,
       milliseconds: tenth(total),
       steps: Object.fromEntries(steps),
+      timed: this.#timed,
     };
   }
 }

@@ -14,6 +14,7 @@ import type { HttpRequest } from './http.ts';
 import type { Presentation } from './present.ts';
 import { type HttpReply, withHeaders } from './reply.ts';
 import type { ConversionRequest } from './request.ts';
+import type { TracedCall } from './traces/traces.ts';
 
 /** Identifies a call in every log line, in the response and to the tool. */
 export interface Trace {
@@ -127,6 +128,31 @@ export function refundOf(facts: CallFacts): Refund {
 /** Returns the resources that the conversion used, unless another call has already counted them. */
 export function measuredBy({ result, sharedWith }: CallFacts): Measured | undefined {
   return sharedWith === undefined ? result?.measured : undefined;
+}
+
+/** Returns what the trace of a call contains that has just ended. The method, the URL and its options are no part of it. */
+export function tracedCall(
+  { requestId, traceparent }: Trace,
+  facts: CallFacts,
+  status: number,
+  began: number,
+): TracedCall {
+  const { code, keyId, request, sharedWith } = facts;
+  return {
+    traceparent,
+    began,
+    ended: Date.now(),
+    attributes: {
+      'docmill.request_id': requestId,
+      'docmill.code': code,
+      'http.response.status_code': status,
+      ...(request && { 'docmill.tool': request.tool.name }),
+      ...(keyId && { 'docmill.key_id': keyId }),
+      ...(sharedWith && { 'docmill.shared_with': sharedWith }),
+    },
+    isFailure: status >= 500,
+    steps: measuredBy(facts)?.timed ?? [],
+  };
 }
 
 /** Returns the fields of a call's log line. */

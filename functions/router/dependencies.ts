@@ -13,6 +13,7 @@ import type { DemoDependencies } from './admission/demo.ts';
 import type { Coalesce } from './coalesce.ts';
 import type { HealthDependencies } from './health.ts';
 import type { Contact } from './reply.ts';
+import type { Traces } from './traces/traces.ts';
 
 /** The dependencies of the router, which differ between AWS and one machine. */
 export interface Dependencies extends LimitDependencies, HealthDependencies, DemoDependencies {
@@ -36,6 +37,10 @@ export interface Dependencies extends LimitDependencies, HealthDependencies, Dem
   /** Returns why all requests are currently rejected, for example because the service is stopping. */
   readonly refusal?: () => ConversionError | undefined;
   readonly log: Log;
+  /** Whether the line of a call contains the IP address of the caller. */
+  readonly logsIp?: boolean | undefined;
+  /** No traces are sent if absent. */
+  readonly traces?: Traces | undefined;
   /** When usage is recorded. Before the reply by default. */
   readonly afterReply?: AfterReply;
 }

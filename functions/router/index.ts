@@ -3,7 +3,7 @@ import { readDependencies } from './lambda/dependencies.ts';
 import { streamReply } from './lambda/http.ts';
 import { route } from './route.ts';
 
-const { siteGateway, ...dependencies } = readDependencies();
+const { siteGateway, frontSecret, ...dependencies } = readDependencies();
 
 /** Lambda entry. */
 export const handler = streamReply(
@@ -12,5 +12,8 @@ export const handler = streamReply(
     return siteGateway ? siteGateway.respond(request, respond) : respond(request);
   },
   TIMEOUTS.wait,
-  siteGateway?.idle,
+  async () => {
+    await Promise.all([siteGateway?.idle(), dependencies.traces?.flush()]);
+  },
+  frontSecret,
 );

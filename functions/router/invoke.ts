@@ -98,6 +98,7 @@ function withMeasured(
       milliseconds: sum((each) => each.milliseconds),
       coldStarts: sum((each) => each.coldStarts ?? 0),
       steps: Object.fromEntries([...steps].map((step) => [step, sum((each) => each.steps[step] ?? 0)])),
+      timed: all.flatMap(({ timed = [] }) => timed),
     },
   };
 }

@@ -1,8 +1,9 @@
+import type { Measured } from '../platform/invoke/invoke.ts';
 import { describe } from '../shared/log.ts';
 import { type CallFacts, measuredBy, type Trace, wasInvoked } from './call.ts';
 import type { Dependencies } from './dependencies.ts';
 
-const NOT_MEASURED = { sourceBytes: 0, resultBytes: 0, pages: 0, milliseconds: 0, steps: {} };
+const NOT_MEASURED: Measured = { sourceBytes: 0, resultBytes: 0, pages: 0, milliseconds: 0, steps: {} };
 
 /** Counts a call for the account, if a tool may have been invoked. */
 export async function recordUsage(
@@ -11,7 +12,7 @@ export async function recordUsage(
 ): Promise<void> {
   const { request, account, code, sharedWith } = facts;
   if (!request || account === undefined || !wasInvoked(facts)) return;
-  const { steps: _steps, ...measured } = measuredBy(facts) ?? NOT_MEASURED;
+  const { steps: _steps, timed: _timed, ...measured } = measuredBy(facts) ?? NOT_MEASURED;
   const cached = sharedWith !== undefined || facts.cache === 'hit';
   await usage
     .record({ account, tool: request.tool.name, code, cached, coldStarts: 0, ...measured })

@@ -7,7 +7,16 @@ import { authenticate } from './admission/authenticate.ts';
 import { convertDemo } from './admission/demo.ts';
 import { isSignedLink, verifyLink } from './admission/signature.ts';
 import { openBody } from './body/body.ts';
-import { type Call, type CallResult, failureOf, logFields, notAdmitted, refundOf, traceOf } from './call.ts';
+import {
+  type Call,
+  type CallResult,
+  failureOf,
+  logFields,
+  notAdmitted,
+  refundOf,
+  tracedCall,
+  traceOf,
+} from './call.ts';
 import { convert } from './convert.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import type { Dependencies } from './dependencies.ts';
@@ -30,8 +39,8 @@ export async function route(
   dependencies: Dependencies,
   signal: AbortSignal,
 ): Promise<HttpReply> {
-  const { log } = dependencies;
-  const started = performance.now();
+  const { log, logsIp, traces } = dependencies;
+  const [started, began] = [performance.now(), Date.now()];
   const trace = traceOf(http);
   const present = presentationOf(http, trace.requestId);
   const { reply, facts } = await respond({ http, present, trace, signal }, dependencies).catch(
@@ -40,7 +49,11 @@ export async function route(
       return { reply: present.error(error), facts: { code } };
     },
   );
-  log('call', logFields(trace, facts, reply.status, performance.now() - started));
+  const fields = logFields(trace, facts, reply.status, performance.now() - started);
+  log('call', { ...fields, ...(logsIp && { ip: http.ip }) });
+  // Strangers could otherwise send any number of traces.
+  if (facts.keyId !== undefined || facts.isDemo)
+    traces?.record(tracedCall(trace, facts, reply.status, began));
   const cors = corsHeaders(http, dependencies.corsOrigins);
   return withHeaders(reply, { 'X-Request-Id': trace.requestId, ...cors });
 }

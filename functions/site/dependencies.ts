@@ -16,6 +16,8 @@ import { assetsOf } from './assets.ts';
 import type { Sample } from './pages/try.ts';
 import { createSite, type Site } from './site.ts';
 
+export { readParameters };
+
 type Shared = Pick<
   AccountDependencies,
   'keys' | 'usage' | 'failures' | 'operation' | 'priceRows' | 'limiter' | 'defaultLimits' | 'log'

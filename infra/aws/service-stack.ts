@@ -104,6 +104,9 @@ export class ServiceStack extends Stack {
           },
         }),
         rateLimits: settings.rateLimits,
+        logsIp: settings.logIp,
+        ...(settings.traces && { traces: settings.traces }),
+        ...(front && { frontSecret: front.secret }),
         version: readVersion((layer) => join(artifacts, 'layers', layer, layer)),
         ...this.#commonEnvironment(),
       } satisfies RouterEnvironment,
@@ -119,15 +122,15 @@ export class ServiceStack extends Stack {
     router.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [table.tableArn]);
     if (site) {
       router.allow(['dynamodb:PutItem', 'dynamodb:DeleteItem', 'dynamodb:Scan'], [table.tableArn]);
-      const secrets = [site.mail?.parameter, site.openId?.secretParameter].filter(
-        (name) => name !== undefined,
-      );
-      if (secrets.length > 0)
-        router.allow(
-          ['ssm:GetParameters'],
-          secrets.map((name) => this.formatArn({ service: 'ssm', resource: `parameter${name}` })),
-        );
     }
+    const secrets = [site?.mail?.parameter, site?.openId?.secretParameter, settings.traces?.parameter].filter(
+      (name) => name !== undefined,
+    );
+    if (secrets.length > 0)
+      router.allow(
+        ['ssm:GetParameters'],
+        secrets.map((name) => this.formatArn({ service: 'ssm', resource: `parameter${name}` })),
+      );
     router.allowInvoke([...functions.values()]);
     // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.
     endpoint.connect(router.live as IFunction, {
@@ -163,7 +166,8 @@ export class ServiceStack extends Stack {
         ],
       });
     }
-    const logs = [router, ...functions.values()].map(({ logGroup }) => logGroup);
+    const accessLog = endpoint.accessLog ? [endpoint.accessLog] : [];
+    const logs = [...[router, ...functions.values()].map(({ logGroup }) => logGroup), ...accessLog];
     new Queries(this, 'Queries', { folder: this.stackName, logs });
     if (settings.wafRate !== undefined) {
       new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn: endpoint.deploymentStage.stageArn });

@@ -119,6 +119,21 @@ const schema = z
       .default(null),
     /** Name of an existing key table, for example from a stack that was deleted. If absent, the stack creates one. */
     keyTable: z.string().optional(),
+    /** Adds the IP address of the caller to the router's log line of each call, and to the access log. */
+    logIp: z.boolean().default(false),
+    /**
+     * Access log of the gateway, without query strings. API Gateway writes it with a role that belongs to the whole
+     * AWS account and region: `create` makes it one, which stays when the stack is deleted, and `existing` uses the
+     * one that the account has.
+     */
+    accessLog: z.strictObject({ role: z.enum(['create', 'existing']) }).optional(),
+    /**
+     * OpenTelemetry collector that gets the traces of calls with a key as OTLP over HTTP, and the SSM parameter with
+     * further headers, such as `authorization=Bearer%20…`.
+     */
+    traces: z
+      .strictObject({ endpoint: z.url({ protocol: /^https?$/ }), parameter: parameter.optional() })
+      .optional(),
     /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
     alarmEmail: z.email().optional(),
     /**

@@ -201,6 +201,10 @@ export const SETTINGS = {
     words: ['debug', 'info', 'warn', 'error'],
     absent: 'info',
   }),
+  LOG_IP: choice('`on` adds the IP address of the caller to the log line of each call', {
+    words: SWITCH,
+    absent: 'off',
+  }),
   SANDBOX: choice(
     '`required` starts engines only if the kernel can filter system calls, and Chromium only with its own sandbox (except as root); `best-effort` starts them anyway',
     {
@@ -213,6 +217,21 @@ export const SETTINGS = {
     ...PORTS,
     absent: undefined,
     shown: 'off',
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: text(
+    'base URL of an OpenTelemetry collector, which gets the traces of calls with a key as OTLP over HTTP',
+    {
+      absent: undefined,
+      shown: 'off',
+      rule: 'an http or https URL such as http://127.0.0.1:4318',
+      isValid: (value) => isUrl(value, ['http', 'https']),
+    },
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: text('further headers for the collector, such as `authorization=Bearer%20…`', {
+    absent: undefined,
+    isSecret: true,
+    rule: 'name=value pairs, separated by commas',
+    isValid: (value) => /^[\w-]+=[^,]+(,[\w-]+=[^,]+)*$/.test(value),
   }),
   FONTS: text(
     'folder with fonts of your own (`.ttf`, `.otf`, `.ttc`), which all tools then use; the next start adds them to the engines',

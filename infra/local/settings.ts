@@ -87,6 +87,13 @@ export function readSettings() {
     demo: demoOf(read),
     sandbox: read.SANDBOX,
     log: { format: read.LOG_FORMAT, level: read.LOG_LEVEL },
+    /** Whether the line of a call contains the IP address of the caller. */
+    logsIp: read.LOG_IP === 'on',
+    /** Collector of traces. None are sent if absent. */
+    collector: read.OTEL_EXPORTER_OTLP_ENDPOINT && {
+      endpoint: read.OTEL_EXPORTER_OTLP_ENDPOINT,
+      headers: read.OTEL_EXPORTER_OTLP_HEADERS,
+    },
   };
 }
 

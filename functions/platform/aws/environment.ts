@@ -32,6 +32,12 @@ export interface RouterEnvironment extends FunctionEnvironment {
   readonly site?: SiteEnvironment;
   /** Demo mode is off if absent. */
   readonly demo?: DemoSettings;
+  /** Whether the log line of a call contains the IP address of the caller. */
+  readonly logsIp?: boolean;
+  /** Collector of traces, and the SSM parameter with further headers. None are sent if absent. */
+  readonly traces?: { readonly endpoint: string; readonly parameter?: string | undefined } | undefined;
+  /** Value of the header that CloudFront adds. Absent without CloudFront. */
+  readonly frontSecret?: string;
   /** Limits of keys without their own limits. 0 means no limit. */
   readonly rateLimits: Required<RateLimits>;
   /** Body of `GET /api/version`. */

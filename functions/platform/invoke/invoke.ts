@@ -37,6 +37,14 @@ export interface Invocation {
   readonly deadline: number;
 }
 
+/** One step of a conversion: `queue`, `download`, `convert` or `store`. */
+export interface TimedStep {
+  readonly step: string;
+  /** Start in epoch milliseconds. */
+  readonly at: number;
+  readonly milliseconds: number;
+}
+
 /** Resources that a conversion used. */
 export interface Measured {
   readonly sourceBytes: number;
@@ -47,6 +55,8 @@ export interface Measured {
   readonly coldStarts?: number;
   /** Milliseconds by step: `queue`, `download`, `convert`, `store`. */
   readonly steps: Readonly<Record<string, number>>;
+  /** The same steps one by one, for traces. */
+  readonly timed?: readonly TimedStep[];
 }
 
 export interface StoredDetails {

@@ -2,7 +2,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { SourceFacts } from '../../shared/source/facts.ts';
 import { HEAD_BYTES } from '../../shared/source/file-kind.ts';
 import type { UnconvertedSource } from '../../shared/unconverted.ts';
-import type { InvocationResult, Measured, StoredDetails } from './invoke.ts';
+import type { InvocationResult, Measured, StoredDetails, TimedStep } from './invoke.ts';
 
 /**
  * Validates a tool's response field by field, because the tool has processed hostile content.
@@ -98,8 +98,26 @@ function readMeasured(value: unknown): Measured | undefined {
     pages: number('pages'),
     milliseconds: number('milliseconds'),
     coldStarts: number('coldStarts'),
-    steps: Object.fromEntries(steps.filter(([name]) => /^[a-z]{1,20}$/.test(name)).slice(0, 10)),
+    steps: Object.fromEntries(steps.filter(([name]) => isStep(name)).slice(0, 10)),
+    ...(Array.isArray(facts.timed) && { timed: facts.timed.filter(isTimed).slice(0, 50).map(timedStep) }),
   };
+}
+
+function isTimed(value: unknown): value is TimedStep {
+  const { step, at, milliseconds } = (value ?? {}) as Record<string, unknown>;
+  return typeof step === 'string' && isStep(step) && isTime(at) && isAmount(milliseconds);
+}
+
+function timedStep({ step, at, milliseconds }: TimedStep): TimedStep {
+  return { step, at, milliseconds };
+}
+
+function isStep(name: string): boolean {
+  return /^[a-z]{1,20}$/.test(name);
+}
+
+function isTime(value: unknown): boolean {
+  return typeof value === 'number' && value > 0 && value < 1e14;
 }
 
 function isAmount(value: unknown): value is number {

@@ -21,6 +21,7 @@ import { loadSite } from '../../site/load.ts';
 import * as tools from '../../tools.ts';
 import { createCoalescer } from '../coalesce.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { createTraces } from '../traces/traces.ts';
 import { createSiteGateway, type SiteGateway } from './site-gateway.ts';
 
 /**
@@ -30,8 +31,14 @@ const FAST_CLIENT = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
 } as const;
 
+/** Maximum milliseconds for sending the traces of a call. The router waits for that after its response. */
+const TRACE_TIME = 1000;
+
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
-export function readDependencies(): Dependencies & { readonly siteGateway?: SiteGateway } {
+export function readDependencies(): Dependencies & {
+  readonly siteGateway?: SiteGateway;
+  readonly frontSecret?: string | undefined;
+} {
   const environment = readEnvironment<RouterEnvironment>();
   const { isolated, metricsNamespace, toolFunctions, demo } = environment;
   const lambda = new LambdaClient({
@@ -49,6 +56,7 @@ export function readDependencies(): Dependencies & { readonly siteGateway?: Site
   const accounts = { client: new DynamoDBClient(FAST_CLIENT), table: environment.keyTable };
   const keys = watchErrors(createDynamoKeys(accounts), log, metricsNamespace);
   const failures = watchErrors(createDynamoFailures(accounts), log, metricsNamespace);
+  const { traces, frontSecret } = environment;
   const dependencies: Dependencies = {
     tools: Object.values(tools),
     keys,
@@ -77,9 +85,18 @@ export function readDependencies(): Dependencies & { readonly siteGateway?: Site
       hasDemo: demo !== undefined,
     },
     log: withCallMetrics(log, metricsNamespace),
+    logsIp: environment.logsIp,
+    traces:
+      traces &&
+      createTraces({
+        endpoint: traces.endpoint,
+        ...(traces.parameter !== undefined && { headers: () => readSecret(traces.parameter!) }),
+        timeout: TRACE_TIME,
+        log,
+      }),
   };
   const { site, supportUrl } = environment;
-  if (!site) return dependencies;
+  if (!site) return { ...dependencies, frontSecret };
   const open: Parameters<typeof createSiteGateway>[0]['open'] = async (keep) => {
     const { openSite } = await loadSite();
     const { health, version } = dependencies;
@@ -96,7 +113,13 @@ export function readDependencies(): Dependencies & { readonly siteGateway?: Site
     });
   };
   const siteGateway = createSiteGateway({ path: SITE_PATH, origin: site.origin, open });
-  return { ...dependencies, siteGateway };
+  return { ...dependencies, siteGateway, frontSecret };
+}
+
+/** Reads one SSM parameter, with the site's script. */
+async function readSecret(name: string): Promise<string | undefined> {
+  const { readParameters } = await loadSite();
+  return (await readParameters([name])).get(name);
 }
 
 /** Adds the version of Node.js that runs this code, which is that of the managed runtime. */

@@ -1,6 +1,8 @@
+import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { FRONT_HEADER } from '../../shared/settings/aws.ts';
 import type { SiteReply } from '../../site/site.ts';
 import { type HttpRequest, takesBody } from '../http.ts';
 import type { HttpReply } from '../reply.ts';
@@ -27,10 +29,11 @@ export function streamReply(
   respond: (request: HttpRequest, signal: AbortSignal) => Promise<HttpReply | SiteReply>,
   time: number,
   idle: () => Promise<void> = async () => {},
+  frontSecret?: string,
 ): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
     const signal = AbortSignal.timeout(time);
-    const reply: HttpReply | SiteReply = await respond(readProxyEvent(event), signal);
+    const reply: HttpReply | SiteReply = await respond(readProxyEvent(event, frontSecret), signal);
     const { status, headers, content, body } = reply;
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
     if (content) {
@@ -45,8 +48,11 @@ export function streamReply(
   });
 }
 
-/** Reads a proxy event. The gateway has decoded the query and groups its values by name. */
-export function readProxyEvent(event: APIGatewayProxyEvent): HttpRequest {
+/**
+ * Reads a proxy event. The gateway has decoded the query and groups its values by name. `frontSecret` is the value of
+ * the header that CloudFront adds, if it is in front.
+ */
+export function readProxyEvent(event: APIGatewayProxyEvent, frontSecret?: string): HttpRequest {
   const query = Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(([name, values]) =>
     (values ?? []).map((value) => ({ name, value })),
   );
@@ -67,6 +73,25 @@ export function readProxyEvent(event: APIGatewayProxyEvent): HttpRequest {
     unordered: query.length,
     header,
     ...(body && takesBody(event.httpMethod) && { body: Readable.from([content], { objectMode: false }) }),
-    ip: event.requestContext.identity?.sourceIp,
+    ip: callerOf(event.requestContext.identity?.sourceIp, header, frontSecret),
   };
+}
+
+/**
+ * Returns the IP address of the caller. CloudFront appends that of its caller to `X-Forwarded-For`, and the gateway
+ * appends CloudFront's. What comes before was sent by the caller.
+ */
+function callerOf(
+  sourceIp: string | undefined,
+  header: HttpRequest['header'],
+  frontSecret: string | undefined,
+): string | undefined {
+  if (frontSecret === undefined || header(FRONT_HEADER.toLowerCase()) !== frontSecret) return sourceIp;
+  const forwarded = (header('x-forwarded-for') ?? '')
+    .slice(-200)
+    .split(',')
+    .map((ip) => ip.trim());
+  if (forwarded.at(-1) === sourceIp) forwarded.pop();
+  const viewer = forwarded.at(-1) ?? '';
+  return isIP(viewer) === 0 ? sourceIp : viewer;
 }

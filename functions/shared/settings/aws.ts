@@ -25,5 +25,8 @@ export const LIVE_ALIAS = 'live';
 /** Path of the site. Everything that API Gateway serves is below the name of its stage, which is `api`. */
 export const SITE_PATH = '/api/site';
 
+/** Header with a secret by which the router recognizes requests that CloudFront has passed on. */
+export const FRONT_HEADER = 'X-Docmill-Front';
+
 /** Maximum bytes of files in an event or a response of a function: base64 of them fits into Lambda's 6 MB. */
 export const MAX_INLINE_BYTES = 4_500_000;

@@ -1,7 +1,9 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
+  AccessLogFormat,
   EndpointType,
   LambdaIntegration,
+  LogGroupLogDestination,
   ResponseTransferMode,
   ResponseType,
   RestApi,
@@ -9,6 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
 import { SITE_PATH, TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
@@ -43,6 +46,21 @@ const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string
   [ResponseType.DEFAULT_5XX, 'INTERNAL', 'Internal error. It has been logged.'],
 ];
 
+/** A line of the access log. It has neither the query string, which contains the key, nor the path, which names files. */
+const ACCESS_LOG = {
+  time: '$context.requestTime',
+  event: 'access',
+  requestId: '$context.requestId',
+  method: '$context.httpMethod',
+  resource: '$context.resourcePath',
+  status: '$context.status',
+  bytes: '$context.responseLength',
+  milliseconds: '$context.responseLatency',
+  // Why the gateway itself replied, such as THROTTLED.
+  cause: '$context.error.responseType',
+};
+const CALLER_IP = { ip: '$context.identity.sourceIp' };
+
 /** Paths that need no key. */
 const PUBLIC = ['health', 'version', 'openapi.json'];
 /** Path of the site, below the stage. */
@@ -61,6 +79,7 @@ const SITE_THROTTLE = { throttlingRateLimit: 20, throttlingBurstLimit: 20 };
 export class Endpoint extends RestApi {
   /** Where the DNS record of the custom domain must point. */
   readonly domainTarget: string | undefined;
+  readonly accessLog: ILogGroup | undefined;
 
   constructor(
     scope: Construct,
@@ -71,21 +90,42 @@ export class Endpoint extends RestApi {
       domain,
       corsOrigins,
       site,
-    }: Pick<Settings, 'accountConcurrency' | 'throttle' | 'domain' | 'corsOrigins' | 'site'>,
+      accessLog,
+      logIp,
+      logDays,
+    }: Pick<
+      Settings,
+      | 'accountConcurrency'
+      | 'throttle'
+      | 'domain'
+      | 'corsOrigins'
+      | 'site'
+      | 'accessLog'
+      | 'logIp'
+      | 'logDays'
+    >,
   ) {
     // A conversion takes two executions: its tool, and the router that waits for it.
     const conversions = Math.max(1, Math.floor(accountConcurrency / 2));
+    // Beside this construct, which does not exist yet.
+    const log =
+      accessLog &&
+      new LogGroup(scope, `${id}Log`, { retention: logDays, removalPolicy: RemovalPolicy.DESTROY });
     super(scope, id, {
       // CloudWatch adds up the metrics of all APIs with the same name, so each stage needs its own name.
       restApiName: Stack.of(scope).stackName,
       description: 'Converts documents, web pages and images.',
       endpointTypes: [EndpointType.REGIONAL],
-      // The role would be a setting of the whole account and region. The router writes its own log.
-      cloudWatchRole: false,
+      // The role is a setting of the whole account and region. The router writes its own log.
+      cloudWatchRole: accessLog?.role === 'create',
       // Bodies are files, so the router must get the bytes as they were sent.
       binaryMediaTypes: ['*/*'],
       deployOptions: {
         stageName: 'api',
+        ...(log && {
+          accessLogDestination: new LogGroupLogDestination(log),
+          accessLogFormat: AccessLogFormat.custom(JSON.stringify({ ...ACCESS_LOG, ...(logIp && CALLER_IP) })),
+        }),
         throttlingRateLimit: throttle?.rate ?? Math.max(MIN_RATE, conversions),
         throttlingBurstLimit: throttle?.burst ?? conversions,
         // Throttled, because everyone may call these, and each call takes an execution.
@@ -96,6 +136,7 @@ export class Endpoint extends RestApi {
       },
       disableExecuteApiEndpoint: domain !== undefined,
     });
+    this.accessLog = log;
     const hasCors = corsOrigins.length > 0;
     for (const [type, code, message] of GATEWAY_RESPONSES) this.addResponse(type, code, message, hasCors);
     if (domain) {
@@ -167,7 +208,7 @@ export class Endpoint extends RestApi {
   private acknowledgeRules(): void {
     acknowledge(this, {
       APIG1:
-        'Access logs need a role that is set once for the whole account; the router logs each request without its query string.',
+        'Access logs are a setting (`accessLog`): they need a role that is set once for the whole account, and the router logs each request.',
       APIG2:
         'The router validates every parameter, to report all mistakes at once in the form of the service.',
       APIG3: 'WAF is a setting (`wafRate`): it has a monthly price, and the gateway throttles already.',

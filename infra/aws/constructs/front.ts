@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Fn, Stack } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
@@ -16,7 +16,7 @@ import {
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { Construct } from 'constructs';
 import { MAX_CACHE } from '../../../functions/router/request.ts';
-import { SITE_PATH } from '../../../functions/shared/settings/aws.ts';
+import { FRONT_HEADER, SITE_PATH } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 
@@ -30,12 +30,18 @@ const ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
  * `_cache`, because every other response has `no-store`.
  */
 export class Front extends Distribution {
+  /** Shows the router that a request came through this distribution, and not from a caller who knows the gateway. */
+  readonly secret: string;
+
   constructor(scope: Construct, id: string, { host, timeout, domain, hasSite }: FrontProps) {
+    // The random part of the stack's ID, which callers never see.
+    const secret = Fn.select(2, Fn.split('/', Stack.of(scope).stackId));
     const origin = new HttpOrigin(host, {
       protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
       readTimeout: Duration.seconds(timeout),
       // By default, CloudFront repeats a request that takes too long twice, and each repetition would convert again.
       connectionAttempts: 1,
+      customHeaders: { [FRONT_HEADER]: secret },
       keepaliveTimeout: Duration.seconds(60),
     });
     super(scope, id, {
@@ -81,6 +87,7 @@ export class Front extends Distribution {
         certificate: Certificate.fromCertificateArn(scope, 'FrontCertificate', domain.certificateArn),
       }),
     });
+    this.secret = secret;
     acknowledge(this, {
       CFR1: 'API keys decide who may convert, not countries.',
       CFR2: 'The gateway throttles, and a rule that counts addresses needs a web ACL in another region.',

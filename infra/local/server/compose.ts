@@ -21,6 +21,7 @@ import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
 import { FILES_PATH } from '../../../functions/router/results.ts';
 import { route } from '../../../functions/router/route.ts';
+import { createTraces } from '../../../functions/router/traces/traces.ts';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { sourceTooLargeError, stoppingError } from '../../../functions/shared/errors.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
@@ -79,6 +80,8 @@ const DOWNLOADS = 4;
  * four threads.
  */
 const COPIES = { total: 2, perAccount: 1 };
+/** Maximum milliseconds for sending traces. */
+const TRACE_TIME = 5000;
 /** Maximum requests without a key per minute and IP address, unless the hourly limit of demo mode is higher. */
 const KEYLESS_PER_MINUTE = 60;
 
@@ -182,6 +185,15 @@ export async function composeService(
       ...space.free(),
     }),
   };
+  const { collector } = settings;
+  const traces =
+    collector &&
+    createTraces({
+      endpoint: collector.endpoint,
+      headers: async () => collector.headers,
+      timeout: TRACE_TIME,
+      log,
+    });
   const callers = createCallers(keys);
   const common = {
     keys: callers.keys,
@@ -203,6 +215,8 @@ export async function composeService(
     resultCache: createMemoryCache(),
     contact: { accountUrl, supportUrl, canSignUp: settings.canSignUp, hasDemo: settings.demo !== undefined },
     corsOrigins: settings.corsOrigins,
+    logsIp: settings.logsIp,
+    traces: traces || undefined,
   };
 
   return {
@@ -240,7 +254,7 @@ export async function composeService(
     },
     /** Kills every engine. */
     async close() {
-      await Promise.all([engines.close(), downloaders.close()]);
+      await Promise.all([engines.close(), downloaders.close(), traces && traces.flush()]);
       await removeTemporary(temporary);
     },
   };

@@ -29,6 +29,9 @@ const EVERYTHING: Settings = {
   conversionLimits: { ...settings.conversionLimits, seconds: 110 },
   corsOrigins: ['https://example.com'],
   demo: { perAddress: 5, perHour: 60 },
+  logIp: true,
+  accessLog: { role: 'create' },
+  traces: { endpoint: 'https://collector.example.com', parameter: '/docmill/collector' },
   destinations: {
     onSuccess: 'arn:aws:sqs:us-east-1:123456789012:done',
     onFailure: 'arn:aws:sns:us-east-1:123456789012:failed',
@@ -431,12 +434,25 @@ describe('the stack', () => {
       Budget: Match.objectLike({ BudgetLimit: { Amount: 20, Unit: 'USD' } }),
     });
 
+    // The key must not be logged.
+    everything.hasResourceProperties('AWS::ApiGateway::Stage', {
+      AccessLogSetting: { Format: Match.stringLikeRegexp('"ip":"\\$context.identity.sourceIp"') },
+    });
+    expect(JSON.stringify(everything.findResources('AWS::ApiGateway::Stage'))).not.toMatch(
+      /querystring|context\.path\b|requestOverride/,
+    );
     everything.hasResourceProperties('AWS::CloudFront::Distribution', {
       DistributionConfig: {
         DefaultCacheBehavior: Match.objectLike({ ViewerProtocolPolicy: 'allow-all', Compress: false }),
         Origins: [
           Match.objectLike({
             ConnectionAttempts: 1,
+            OriginCustomHeaders: [
+              {
+                HeaderName: 'X-Docmill-Front',
+                HeaderValue: { 'Fn::Select': [2, { 'Fn::Split': ['/', { Ref: 'AWS::StackId' }] }] },
+              },
+            ],
             CustomOriginConfig: Match.objectLike({ OriginReadTimeout: 120 }),
           }),
         ],

@@ -105,3 +105,33 @@ describe('a result as the response', () => {
     expect(content.destroyed).toBe(true);
   });
 });
+
+it.each([
+  [
+    'the address that CloudFront has appended',
+    'secret',
+    '198.51.100.7, 203.0.113.9, 130.176.0.1',
+    '203.0.113.9',
+  ],
+  ['that of IPv6', 'secret', '2001:db8::1, 130.176.0.1', '2001:db8::1'],
+  [
+    'that of the connection without the header of CloudFront',
+    undefined,
+    '203.0.113.9, 130.176.0.1',
+    '130.176.0.1',
+  ],
+  [
+    'that of the connection with a header that the caller made up',
+    'guess',
+    '203.0.113.9, 130.176.0.1',
+    '130.176.0.1',
+  ],
+  ['that of the connection if none was appended', 'secret', '130.176.0.1', '130.176.0.1'],
+  ['that of the connection instead of another text', 'secret', 'localhost, 130.176.0.1', '130.176.0.1'],
+])('takes as the caller behind CloudFront %s', (_, front, forwarded, expected) => {
+  const headers = { 'X-Forwarded-For': forwarded, ...(front && { 'x-docmill-front': front }) };
+  const requestContext = { path: '/api/', identity: { sourceIp: '130.176.0.1' } };
+
+  expect(readProxyEvent(event({ headers, requestContext }), 'secret').ip).toBe(expected);
+  expect(readProxyEvent(event({ headers, requestContext })).ip).toBe('130.176.0.1');
+});
