@@ -14,7 +14,7 @@ import type { HttpRequest } from './http.ts';
 import type { Presentation } from './present.ts';
 import { type HttpReply, withHeaders } from './reply.ts';
 import type { ConversionRequest } from './request.ts';
-import type { TracedCall } from './traces/traces.ts';
+import type { TracedCall } from './traces/traced-call.ts';
 
 /** Identifies a call in every log line, in the response and to the tool. */
 export interface Trace {

@@ -13,7 +13,7 @@ import type { DemoDependencies } from './admission/demo.ts';
 import type { Coalesce } from './coalesce.ts';
 import type { HealthDependencies } from './health.ts';
 import type { Contact } from './reply.ts';
-import type { Traces } from './traces/traces.ts';
+import type { Traces } from './traces/traced-call.ts';
 
 /** The dependencies of the router, which differ between AWS and one machine. */
 export interface Dependencies extends LimitDependencies, HealthDependencies, DemoDependencies {

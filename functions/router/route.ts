@@ -52,7 +52,7 @@ export async function route(
   const fields = logFields(trace, facts, reply.status, performance.now() - started);
   log('call', { ...fields, ...(logsIp && { ip: http.ip }) });
   // Strangers could otherwise send any number of traces.
-  if (facts.keyId !== undefined || facts.isDemo)
+  if (facts.keyId !== undefined || facts.result !== undefined)
     traces?.record(tracedCall(trace, facts, reply.status, began));
   const cors = corsHeaders(http, dependencies.corsOrigins);
   return withHeaders(reply, { 'X-Request-Id': trace.requestId, ...cors });

@@ -90,10 +90,10 @@ export function readSettings() {
     /** Whether the line of a call contains the IP address of the caller. */
     logsIp: read.LOG_IP === 'on',
     /** Collector of traces. None are sent if absent. */
-    collector: read.OTEL_EXPORTER_OTLP_ENDPOINT && {
-      endpoint: read.OTEL_EXPORTER_OTLP_ENDPOINT,
-      headers: read.OTEL_EXPORTER_OTLP_HEADERS,
-    },
+    collector:
+      read.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? undefined
+        : { endpoint: read.OTEL_EXPORTER_OTLP_ENDPOINT, headers: read.OTEL_EXPORTER_OTLP_HEADERS },
   };
 }
 

@@ -3,7 +3,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import { PRODUCT } from '../../shared/product.ts';
-import { reportFailure, type TraceSettings, type Traces } from './traces.ts';
+import { reportFailure, type TraceSettings, type Traces } from './traced-call.ts';
 
 /** Names of spans where they differ from those of the steps. */
 const NAMES: Readonly<Record<string, string>> = { convert: 'engine' };

@@ -118,6 +118,9 @@ export class Endpoint extends RestApi {
       endpointTypes: [EndpointType.REGIONAL],
       // The role is a setting of the whole account and region. The router writes its own log.
       cloudWatchRole: accessLog?.role === 'create',
+      ...(accessLog?.role === 'create' && {
+        cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      }),
       // Bodies are files, so the router must get the bytes as they were sent.
       binaryMediaTypes: ['*/*'],
       deployOptions: {
@@ -207,6 +210,8 @@ export class Endpoint extends RestApi {
 
   private acknowledgeRules(): void {
     acknowledge(this, {
+      'IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
+        'The role that API Gateway documents for its logs.',
       APIG1:
         'Access logs are a setting (`accessLog`): they need a role that is set once for the whole account, and the router logs each request.',
       APIG2:

@@ -216,7 +216,7 @@ export async function composeService(
     contact: { accountUrl, supportUrl, canSignUp: settings.canSignUp, hasDemo: settings.demo !== undefined },
     corsOrigins: settings.corsOrigins,
     logsIp: settings.logsIp,
-    traces: traces || undefined,
+    traces,
   };
 
   return {
@@ -254,7 +254,7 @@ export async function composeService(
     },
     /** Kills every engine. */
     async close() {
-      await Promise.all([engines.close(), downloaders.close(), traces && traces.flush()]);
+      await Promise.all([engines.close(), downloaders.close(), traces?.flush()]);
       await removeTemporary(temporary);
     },
   };

@@ -58,7 +58,11 @@ async function startCollector() {
 /** Converts with the tool's steps at given times, and returns what was logged when all traces are sent. */
 async function convert(
   endpoint: string,
-  { headers = {}, query = {} }: { headers?: Record<string, string>; query?: Record<string, string> } = {},
+  {
+    headers = {},
+    query = {},
+    demo,
+  }: { headers?: Record<string, string>; query?: Record<string, string>; demo?: Dependencies['demo'] } = {},
 ) {
   const logged: string[] = [];
   const log: Dependencies['log'] = (event, fields) => logged.push(JSON.stringify({ event, ...fields }));
@@ -95,6 +99,7 @@ async function convert(
     contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
     log,
     logsIp: true,
+    demo,
     traces,
   };
   const all = {
@@ -165,6 +170,7 @@ it('sends no trace of calls without a key, nor of those that the caller does not
   const { endpoint, received } = await startCollector();
 
   await convert(endpoint, { query: { apikey: 'wrong' } });
+  await convert(endpoint, { query: { apikey: 'wrong', outfile: '' }, demo: { perAddress: 5, perHour: 5 } });
   await convert(endpoint, { headers: { traceparent: `00-${TRACE}-${PARENT}-00` } });
 
   expect(received).toEqual([]);
