@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { withKeys } from '../../../functions/platform/local/with-keys.ts';
 import { createLog } from '../../../functions/shared/log.ts';
+import { textSetting } from '../../../functions/shared/settings/environment.ts';
 import { serveSamples } from '../../../infra/local/self-check/samples.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
@@ -17,7 +18,7 @@ const service = await startService(
   {
     ...stores,
     keys: withKeys(stores.keys, given),
-    layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
+    layers: textSetting('TEST_LAYERS', fileURLToPath(new URL('../../../dist/layers', import.meta.url))),
     samples: samples.host,
     siteStores: stores,
     // Most tests use one or two tools.

@@ -12,6 +12,7 @@ Const MAX_LOOKUPS = 4000000
 
 Sub ComputeFields(document)
   Dim all, field, found As New Collection, pages, values, index, first, count, cost
+  On Error Goto Failed
   all = document.TextFields.createEnumeration()
   Do While all.hasMoreElements()
     field = all.nextElement()
@@ -36,7 +37,9 @@ Sub ComputeFields(document)
     End If
     If document.TextFieldMasters.hasByName("${MASTER}" & "${PAGE_FIELD}" & first) Then Show document, "${PAGE_FIELD}" & first, found(index)(1)
   Next
-  document.unlockControllers()
+Failed:
+  ' Fields that were not replaced show the result that Word saved.
+  If document.hasControllersLocked() Then document.unlockControllers()
   document.TextFields.refresh()
 End Sub
 
