@@ -46,7 +46,7 @@ export class DiskQuota {
     if (this.#max === 0) return;
     const total = this.#totalOf(folderOf(account));
     if (total + bytes <= this.#max) return;
-    const message = `The stored results of this account take ${mebibytes(total)} MiB. The maximum is ${mebibytes(this.#max)} MiB. Retry when some have expired.`;
+    const message = `The stored results of this account take ${mebibytes(total)} of at most ${mebibytes(this.#max)} MiB, and this one does not fit. Retry when some have expired, or delete some.`;
     throw new ConversionError('QUOTA_EXCEEDED', message, { retryAfter: RETRY_TIME });
   }
 
@@ -147,5 +147,5 @@ function entries(directory: string): string[] {
 }
 
 function mebibytes(bytes: number): number {
-  return Math.round(bytes / 2 ** 20);
+  return Math.round((10 * bytes) / 2 ** 20) / 10;
 }

@@ -52,7 +52,7 @@ describe('the disk space of an account', () => {
     await expect(disk.grant('one')).rejects.toMatchObject({
       code: 'QUOTA_EXCEEDED',
       message:
-        'The stored results of this account take 1 MiB. The maximum is 1 MiB. Retry when some have expired.',
+        'The stored results of this account take 1 of at most 1 MiB, and this one does not fit. Retry when some have expired, or delete some.',
     });
   });
 

@@ -44,7 +44,9 @@ export function watchDocument(session: Session): WatchedDocument {
   let unreachable = false;
   let last: Protocol.Network.Response | undefined;
   const responses = new Map<string, Protocol.Network.Response>();
-  let loadFailure: string | undefined;
+  let loadFailure: { readonly reason: string; readonly url: string } | undefined;
+  /** URLs of resources that are being loaded, by request. */
+  const loading = new Map<string, string>();
   let exception: string | undefined;
   const statuses = new Map<number, string>();
   let parsed = open<string>();
@@ -56,13 +58,17 @@ export function watchDocument(session: Session): WatchedDocument {
   protocol.on('Network.requestWillBeSent', (event) => {
     const { redirectResponse } = event;
     if (redirectResponse) statuses.set(redirectResponse.status, redirectResponse.url);
+    loading.set(event.requestId, event.request.url);
     if (event.type !== 'Document' || event.frameId !== frameId) return;
     url = event.request.url;
     documentRequest = event.requestId;
   });
-  protocol.on('Network.loadingFailed', ({ canceled, blockedReason, errorText }) => {
+  protocol.on('Network.loadingFinished', ({ requestId }) => void loading.delete(requestId));
+  protocol.on('Network.loadingFailed', ({ requestId, canceled, blockedReason, errorText }) => {
+    const failed = { reason: errorText, url: loading.get(requestId) ?? '' };
+    loading.delete(requestId);
     // Images that `--no-images` blocks do not count.
-    if (!canceled && blockedReason !== 'inspector') loadFailure ??= errorText;
+    if (!canceled && blockedReason !== 'inspector') loadFailure ??= failed;
   });
   protocol.on('Network.responseReceived', (event) => {
     const main = event.type === 'Document' && event.frameId === frameId;
@@ -71,7 +77,8 @@ export function watchDocument(session: Session): WatchedDocument {
       responses.set(event.loaderId, last);
     }
     statuses.set(event.response.status, event.response.url);
-    if (!main && event.response.status >= 400) loadFailure ??= `status ${event.response.status}`;
+    const { status, url: from } = event.response;
+    if (!main && status >= 400) loadFailure ??= { reason: `status ${status}`, url: from };
   });
   protocol.on('Runtime.exceptionThrown', ({ exceptionDetails: { text, exception: thrown } }) => {
     exception ??= thrown?.description?.split('\n', 1)[0] ?? text;
@@ -127,8 +134,12 @@ export function watchDocument(session: Session): WatchedDocument {
       if (isDownload || isMedia) throw notAWebPageError(response?.mimeType);
       if (failed !== undefined) throw unreachableError(failed, status);
       if (options.mediaErrors === 'abort' && loadFailure !== undefined) {
-        const code = loadFailure.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
-        throw new ConversionError(code, `A resource on the page failed to load: ${loadFailure}.`);
+        const { reason, url: from } = loadFailure;
+        const code = reason.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
+        throw new ConversionError(
+          code,
+          `A resource on the page failed to load: ${quote(from)} (${reason}).`,
+        );
       }
     },
   };
