@@ -136,10 +136,7 @@ export function watchDocument(session: Session): WatchedDocument {
       if (options.mediaErrors === 'abort' && loadFailure !== undefined) {
         const { reason, url: from } = loadFailure;
         const code = reason.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
-        throw new ConversionError(
-          code,
-          `A resource on the page failed to load: ${quote(from)} (${reason}).`,
-        );
+        throw new ConversionError(code, `A resource on the page failed to load: ${quote(from)} (${reason}).`);
       }
     },
   };
