@@ -84,6 +84,10 @@ describe('/api/json', () => {
     [{ ...page, '--custom-header': Array(600).fill('a 1') }, 'A body may have at most 500 parameters.'],
   ])('refuses %j', async (body, detail) => {
     expect(await post(body)).toMatchObject({ status: 400, code: 'BAD_PARAMETER', detail });
+
+    it('refuses brackets that would take long to parse', async () => {
+      expect(await post('['.repeat(500_000))).toMatchObject({ code: 'BAD_PARAMETER' });
+    });
   });
 });
 

@@ -172,8 +172,15 @@ async function readHead(content: Readable): Promise<{ head: Buffer; whole: Reada
   return { head, whole: Readable.from(all(), { objectMode: false }) };
 }
 
+/**
+ * Maximum characters of JSON outside of its strings, because the key has not been checked yet: a megabyte of brackets
+ * takes `JSON.parse` a second.
+ */
+const MAX_STRUCTURE = 20_000;
+
 /** Reads the parameters of a JSON object. An array is a parameter that is given several times. */
 function readJsonParameters(text: string): Parameter[] {
+  if (structureLength(text) > MAX_STRUCTURE) throw tooManyParametersError();
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -187,6 +194,19 @@ function readJsonParameters(text: string): Parameter[] {
   return pairsOf(parsed as Readonly<Record<string, unknown>>, (name, rule) => {
     throw new ConversionError('BAD_PARAMETER', `Parameter ${quote(name)} ${rule}.`, { parameter: name });
   });
+}
+
+/** Returns the number of characters outside of strings. */
+function structureLength(text: string): number {
+  let length = 0;
+  let isString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') isString = !isString;
+    else if (!isString) length += 1;
+    else if (character === '\\') at += 1;
+  }
+  return length;
 }
 
 async function readForm(content: Readable): Promise<Parameter[]> {
