@@ -75,19 +75,24 @@ describe('/api/json', () => {
   });
 
   it.each([
-    ['{', 'The body is not valid JSON.'],
-    [[page], 'The body must be a JSON object with the parameters.'],
+    ['a part of JSON', '{', 'The body is not valid JSON.'],
+    ['a list', [page], 'The body must be a JSON object with the parameters.'],
     [
+      'an object as a value',
       { ...page, '--width': { a: 1 } },
       "Parameter '--width' must be a string, a number, a boolean or an array of these.",
     ],
-    [{ ...page, '--custom-header': Array(600).fill('a 1') }, 'A body may have at most 500 parameters.'],
-  ])('refuses %j', async (body, detail) => {
+    [
+      'too many values',
+      { ...page, '--custom-header': Array(600).fill('a 1') },
+      'A body may have at most 500 parameters.',
+    ],
+  ])('refuses %s', async (_, body, detail) => {
     expect(await post(body)).toMatchObject({ status: 400, code: 'BAD_PARAMETER', detail });
+  });
 
-    it('refuses brackets that would take long to parse', async () => {
-      expect(await post('['.repeat(500_000))).toMatchObject({ code: 'BAD_PARAMETER' });
-    });
+  it('refuses brackets that would take long to parse', async () => {
+    expect(await post('['.repeat(500_000))).toMatchObject({ code: 'BAD_PARAMETER' });
   });
 });
 
