@@ -181,7 +181,9 @@ describe('a process that is killed', () => {
     const { bytes } = await download({ by: single });
 
     expect(bytes).toBe(5);
-    expect(logged).toEqual(['download process exited']);
+    expect(requests).toBe(2);
+    // A spare process, which was killed too, may have been taken before its exit was noticed.
+    expect([...new Set(logged)]).toEqual(['download process exited']);
   });
 
   it('ends a download that kills each of its processes', async () => {
