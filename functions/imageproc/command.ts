@@ -102,6 +102,8 @@ export function writeArguments(
     ...(format === 'tiff' && isBilevel && type === undefined ? ['-type', 'Bilevel'] : []),
     // Other formats would write one file per frame.
     ...(SEQUENCES.includes(format) ? [] : FIRST_FRAME),
+    // The maximum that the format allows.
+    ...(format === 'ico' ? ['-resize', '256x256>'] : []),
     ...(animation ? ['-loop', String(animation.loop)] : []),
     // Puts frames of different sizes on one canvas.
     ...(isAnimated ? ['-dispose', 'Background', '-layers', 'trim-bounds', '-coalesce'] : []),

@@ -7,7 +7,7 @@ import { ConversionError, ofOption } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import { coderOf, editArguments, SEQUENCES, writeArguments } from './command.ts';
-import { sharpEncodes } from './encode/options.ts';
+import { resultDensity, sharpEncodes } from './encode/options.ts';
 import { imagesOf } from './options/steps.ts';
 import type { PdfRequest } from './pdf/write.ts';
 import { needsAllFrames, planOf } from './plan.ts';
@@ -99,7 +99,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
         ...(writes && { output: { path: output, format: format as SharpFormat } }),
         prefix,
         allFrames,
-        keepsJpeg: format === 'pdf' && parts.length === 1 && keepsJpeg(options),
+        keepsSource: format === 'pdf' && parts.length === 1 && keepsSource(options),
         // Later parts get complete frames.
         options: index === 0 ? options : { ...options, frame: undefined },
         limits: conversion.limits,
@@ -158,7 +158,13 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
   async function runSharp(request: ImageprocRequest, conversion: ImageConversion, warnings: Set<string>) {
     const result = await ask(request, conversion);
     if (!('foreign' in result)) return result;
+    const damaged = warnings.size;
     const paths = await decode(result.foreign, request, conversion, warnings);
+    const isIntact = warnings.size === damaged;
+    if (request.keepsSource && result.foreign.kind === 'jp2' && isIntact) {
+      const density = resultDensity(request.options, undefined);
+      return { frames: request.paths, density, kind: undefined, warning: undefined };
+    }
     const options = { ...request.options, frame: undefined };
     const again = await ask({ ...request, paths, options }, conversion);
     if ('foreign' in again) throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.');
@@ -264,8 +270,8 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
   };
 }
 
-/** Whether a JPEG becomes part of a PDF byte for byte: nothing changes its pixels. */
-function keepsJpeg({ steps, quality, define, type }: ImageprocOptions): boolean {
+/** Whether a JPEG or a JPEG 2000 becomes part of a PDF byte for byte: nothing changes its pixels. */
+function keepsSource({ steps, quality, define, type }: ImageprocOptions): boolean {
   return steps.length === 0 && quality === undefined && define.length === 0 && type === undefined;
 }
 

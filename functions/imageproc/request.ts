@@ -8,7 +8,7 @@ import type { imageproc } from './tool.ts';
 export type ImageprocOptions = OptionsOf<typeof imageproc>;
 export type ImageFormat = (typeof imageproc)['formats'][number];
 /** Formats that sharp writes. */
-export type SharpFormat = Exclude<ImageFormat, 'tiff' | 'pdf'>;
+export type SharpFormat = Exclude<ImageFormat, 'tiff' | 'bmp' | 'ico' | 'pdf'>;
 
 /** Arguments of the worker, which runs sharp. Files are named relative to the directory of the conversion. */
 export interface ImageprocRequest {
@@ -17,8 +17,8 @@ export interface ImageprocRequest {
   readonly operations: readonly Operation[];
   /** The result, set if sharp writes it, which requires a single image or an animation that sharp can edit. */
   readonly output?: { readonly path: string; readonly format: SharpFormat };
-  /** Whether a JPEG is not decoded, because it becomes part of a PDF as it is. */
-  readonly keepsJpeg?: boolean;
+  /** Whether a JPEG or a JPEG 2000 becomes part of a PDF as it is. */
+  readonly keepsSource?: boolean;
   /** Start of the paths of frames, `<prefix>0.png` and so on, which ImageMagick edits or writes. */
   readonly prefix: string;
   /** Whether all frames of an animation or a TIFF are needed, instead of the first one. */

@@ -25,7 +25,7 @@ const MAX_IMAGES = 10;
 const WITH_METADATA = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
 
 /** Formats that can contain a resolution. */
-const WITH_RESOLUTION = ['jpg', 'png', 'tiff', 'pdf'] as const satisfies readonly Format[];
+const WITH_RESOLUTION = ['jpg', 'png', 'tiff', 'bmp', 'pdf'] as const satisfies readonly Format[];
 
 const imageprocOptions = {
   steps: sequence(STEPS, { description: 'Apply operators from left to right', settings: SETTING_NAMES }),
@@ -56,7 +56,7 @@ const imageprocOptions = {
       '-type',
       ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
       {
-        outputs: ['jpg', 'png', 'webp', 'gif', 'tiff'],
+        outputs: ['jpg', 'png', 'webp', 'gif', 'tiff', 'bmp'],
         description: 'Write this type of pixels. By default, the smallest type that loses nothing',
       },
     ),
@@ -133,7 +133,7 @@ export const imageproc = defineTool({
   summary:
     'Resizes, edits and converts images (jpg, png, webp, avif, heic, gif, tiff, svg, bmp, ico, psd and many more).',
   source: 'file',
-  formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff', 'pdf'],
+  formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff', 'bmp', 'ico', 'pdf'],
   paged: [],
   options: imageprocOptions,
   common: ['-resize', '-crop', '-rotate', '-quality', '-colorspace', '-strip'],

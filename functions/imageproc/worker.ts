@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import sharp from 'sharp';
 import { serveRequests } from '../engines/worker/serve.ts';
@@ -12,6 +12,7 @@ import { isOpaque } from './encode/reduce.ts';
 import { applyOperation, isResize, resizePipeline } from './operators/sharp.ts';
 import { toColor } from './options/color.ts';
 import type { Operation } from './options/steps.ts';
+import { isDct } from './pdf/jpeg.ts';
 import { type PdfRequest, writePdf } from './pdf/write.ts';
 import { type Pixels, render, withoutAlpha } from './pixels.ts';
 import type { Frames, ImageprocRequest, ImageprocResult, SharpFormat, Written } from './request.ts';
@@ -55,7 +56,7 @@ async function convert(request: ImageprocRequest): Promise<ImageprocResult> {
   }
 
   async function convertSource(): Promise<Written | Frames> {
-    if (request.keepsJpeg && source.kind === 'jpg') {
+    if (request.keepsSource && source.kind === 'jpg' && isDct(readFileSync(first!))) {
       const { density: own } = await source.frame(0);
       return { frames: paths, density: resultDensity(options, own) };
     }

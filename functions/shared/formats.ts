@@ -41,6 +41,8 @@ const TABLE = {
   },
   gif: { contentType: 'image/gif', matches: starts('GIF87a', 'GIF89a'), maxSide: 65_535 },
   tiff: { contentType: 'image/tiff', matches: starts('II*\0', 'MM\0*'), maxSide: 1_000_000 },
+  bmp: { contentType: 'image/bmp', matches: starts('BM'), maxSide: 1_000_000 },
+  ico: { contentType: 'image/vnd.microsoft.icon', matches: starts('\0\0\x01\0'), maxSide: 256 },
   pdf: { contentType: 'application/pdf', matches: starts('%PDF-') },
   // Text has no signature, so the service's text files start with a byte order mark.
   txt: { contentType: 'text/plain; charset=utf-8', matches: starts('\xef\xbb\xbf') },

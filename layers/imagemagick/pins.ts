@@ -53,5 +53,5 @@ export const PINS = {
     xwd: ['XWD'],
   },
   /** The only formats that are written. */
-  written: 'GIF JPEG JPG PNG PNG8 PNG24 PNG32 PNG48 PNG64 PNG00 TIFF TIF WEBP'.split(' '),
+  written: 'BMP GIF ICO JPEG JPG PNG PNG8 PNG24 PNG32 PNG48 PNG64 PNG00 TIFF TIF WEBP'.split(' '),
 } as const;

@@ -83,6 +83,19 @@ describe('imageproc', () => {
   });
 
   it.each([
+    ['bmp', 400, 300],
+    ['ico', 256, 192],
+  ])('writes %s', async (format, width, height) => {
+    const { client } = used();
+    const url = await client.resultUrl(ask('quarters.png', `a.${format}`));
+
+    const { bytes } = await client.convert({ app: 'imageproc', infile: url, outfile: 'a.png' });
+
+    expect(await sharp(bytes).metadata()).toMatchObject({ width, height });
+    expectColors(await corners(bytes), Object.values(QUARTERS));
+  });
+
+  it.each([
     ['200x200!', 200, 200],
     ['200x200', 200, 150],
     ['800x600', 800, 600],

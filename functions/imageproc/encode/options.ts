@@ -35,8 +35,7 @@ const OWN_DEFINES: readonly string[] = [
 export function sharpEncodes(format: ImageFormat, options: ImageprocOptions): boolean {
   // ImageMagick has no encoder for AVIF.
   if (format === 'avif') return true;
-  if (format === 'tiff' || format === 'pdf' || options.type || options.depth || options.compress)
-    return false;
+  if (/^(tiff|bmp|ico|pdf)$/.test(format) || options.type || options.depth || options.compress) return false;
   const samplings = [options.sampling, defined(options.define, 'jpeg:sampling-factor')];
   return (
     samplings.every((sampling) => sampling === undefined || sampling === '4:4:4' || sampling === '4:2:0') &&

@@ -4,11 +4,13 @@ import sharp from 'sharp';
 import type { Size } from '../../shared/options/geometry.ts';
 import type { Resolution } from '../options/resolution.ts';
 import { damaged } from '../source/limits.ts';
+import { hasAdobeMarker } from './jpeg.ts';
+import { readJp2 } from './jpeg-2000.ts';
 import { type PdfLayout, placeImage } from './layout.ts';
 import { PdfWriter } from './writer.ts';
 
 export interface PdfRequest {
-  /** A JPEG, which is kept byte for byte, or PNGs. */
+  /** A JPEG or a JPEG 2000, which is kept byte for byte, or PNGs. */
   readonly frames: readonly string[];
   readonly target: string;
   readonly density: Resolution | undefined;
@@ -46,10 +48,7 @@ export async function writePdf(request: PdfRequest): Promise<void> {
   const pages: number[] = [];
   for (const frame of frames) {
     const bytes = readFileSync(frame);
-    const isJpeg = bytes[0] === 0xff && bytes[1] === 0xd8;
-    const image = await (isJpeg ? embedJpeg(pdf, bytes) : embedPng(pdf, bytes, request.quality)).catch(
-      damaged,
-    );
+    const image = await embed(pdf, bytes, request.quality).catch(damaged);
     const orientation = autoOrient && ORIENTATIONS[image.orientation] ? image.orientation : 1;
     const isTurned = orientation >= 5;
     const upright = isTurned ? { width: image.height, height: image.width } : image;
@@ -68,6 +67,19 @@ export async function writePdf(request: PdfRequest): Promise<void> {
   pdf.close(pdf.object(`<< /Type /Catalog /Pages ${tree} 0 R >>`));
 }
 
+async function embed(pdf: PdfWriter, bytes: Buffer, quality: number | undefined): Promise<Embedded> {
+  if (bytes[0] === 0xff && bytes[1] === 0xd8) return embedJpeg(pdf, bytes);
+  return bytes.toString('latin1', 4, 8) === 'jP  ' ? embedJp2(pdf, bytes) : embedPng(pdf, bytes, quality);
+}
+
+/** Embeds a JPEG 2000, which names its own colors. */
+function embedJp2(pdf: PdfWriter, bytes: Buffer): Embedded {
+  const { width, height, hasAlpha } = readJp2(bytes);
+  const entries = `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /Filter /JPXDecode`;
+  const object = pdf.stream(`${entries}${hasAlpha ? ' /SMaskInData 1' : ''}`, bytes);
+  return { width, height, object, orientation: 1 };
+}
+
 /** Device color spaces by number of channels. */
 const SPACES: Readonly<Record<number, string>> = { 1: '/DeviceGray', 3: '/DeviceRGB', 4: '/DeviceCMYK' };
 /** The color space in the header of a profile, by number of channels. */
@@ -83,15 +95,6 @@ async function embedJpeg(pdf: PdfWriter, bytes: Buffer): Promise<Embedded> {
   const decode = channels === 4 && hasAdobeMarker(bytes) ? ' /Decode [1 0 1 0 1 0 1 0]' : '';
   const object = pdf.stream(`${imageEntries({ width, height }, space)} /Filter /DCTDecode${decode}`, bytes);
   return { width, height, object, orientation };
-}
-
-/** Whether a JPEG has an APP14 segment of Adobe before its image data. */
-function hasAdobeMarker(bytes: Buffer): boolean {
-  for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
-    if (bytes[at + 1] === 0xee && bytes.toString('latin1', at + 4, at + 9) === 'Adobe') return true;
-    if (bytes[at + 1] === 0xda) return false;
-  }
-  return false;
 }
 
 async function embedPng(pdf: PdfWriter, bytes: Buffer, quality: number | undefined): Promise<Embedded> {

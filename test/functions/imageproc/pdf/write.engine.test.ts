@@ -11,6 +11,17 @@ import { expectClose } from '../picture.ts';
 const { convertOne } = useEngine(imageproc, createEngine);
 const jpeg = (options = {}) => quarters(96, 48).jpeg({ quality: 100, ...options });
 
+/** The quarters as a JPEG 2000 of 16 by 8 pixels. */
+const JP2 = Buffer.from(
+  `AAAADGpQICANCocKAAAAFGZ0eXBqcDIgAAAAAGpwMiAAAAAtanAyaAAAABZpaGRyAAAACAAAABAAAwcHAAAAAAAPY29scgEA
+AAAAABAAAAEnanAyY/9P/1EALwAAAAAAEAAAAAgAAAAAAAAAAAAAABAAAAAIAAAAAAAAAAAAAwcBAQcBAQcBAf9SAAwAAAAB
+AQAEBAAB/1wABEBA/2QAJQABQ3JlYXRlZCBieSBPcGVuSlBFRyB2ZXJzaW9uIDIuNS4w/5AACgAAAAAArwAB/5PH1GYRUFMZ
+CxAWsrakAADCQg75SCcngAAMI5x/j9FOEfcpoj7lNEhLYpcAGEd8phIS2KXABhHfgbg7DQzJrgGKB6WkAAYSEuwXdKYAYSEt
+sYmcABhHfKYSENfqYIADCQQBTYSEvuitAAAMI5x/kH3x34FwFABbQ5kVlmPVAMJCHlkADCQJxHustFFBhHy1CEYASOfICAAB
+hH5FzYvGEhKgf//Z`,
+  'base64',
+);
+
 describe('a PDF', () => {
   it('contains a JPEG byte for byte, upright, in the size of its resolution', async () => {
     const turned = await jpeg().withMetadata({ orientation: 6, density: 96 }).toBuffer();
@@ -29,6 +40,26 @@ describe('a PDF', () => {
       [40, 80],
     ] as const)
       expectClose([await pixel(drawn, x, y)], [await pixel(upright, x, y)], 6);
+  });
+
+  it('contains no JPEG with arithmetic compression, which some viewers do not read', async () => {
+    const options = '-define=jpeg:arithmetic-coding=true';
+    const arithmetic = await convertOne(await jpeg().toBuffer(), { format: 'jpg', options });
+
+    const pdf = await convertOne(arithmetic, { format: 'pdf' });
+
+    expect(pdf.includes(arithmetic)).toBe(false);
+    expectClose([await pixel(await drawPage(pdf, 1), 10, 10)], [QUARTERS.topLeft], 12);
+  });
+
+  it('contains a JPEG 2000 byte for byte', async () => {
+    const pdf = await convertOne(JP2, { format: 'pdf', options: '-density=18' });
+
+    expect(pdf.includes(JP2)).toBe(true);
+    const drawn = await drawPage(pdf, 1);
+    const places = [10, 50].flatMap((x) => [5, 25].map((y) => pixel(drawn, x, y)));
+    const { topLeft, bottomLeft, topRight, bottomRight } = QUARTERS;
+    expectClose(await Promise.all(places), [topLeft, bottomLeft, topRight, bottomRight], 6);
   });
 
   it.each([
