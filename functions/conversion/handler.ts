@@ -1,11 +1,11 @@
-import { open } from 'node:fs/promises';
 import type { Invocation, InvocationResult, Invoke, StoredDetails } from '../platform/invoke/invoke.ts';
 import type { Put } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { ReadValidators } from '../shared/source/download.ts';
 import type { ReadFacts } from '../shared/source/facts.ts';
-import { HEAD_BYTES, kindOfBytes, toolHint } from '../shared/source/file-kind.ts';
+import { kindOfBytes, toolHint } from '../shared/source/file-kind.ts';
+import { readHead } from '../shared/source/read-head.ts';
 import { isTimeout, withTimeout } from '../shared/timeout.ts';
 import type { Download, Engine, OptionsOf, Sources, Tool } from '../shared/tool.ts';
 import { UnconvertedError } from '../shared/unconverted.ts';
@@ -152,10 +152,4 @@ async function withHint(
   const kind = kindOfBytes(await readHead(sourcePath).catch(() => ''));
   if (!kind || kind.tool === tool) return error;
   return new ConversionError(error.code, `${error.message} ${toolHint(kind)}`, { cause: error.cause });
-}
-
-async function readHead(path: string): Promise<string> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-  return buffer.toString('latin1', 0, bytesRead);
 }

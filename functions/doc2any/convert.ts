@@ -1,5 +1,6 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readersOf } from '../engines/choose-tool.ts';
 import { INPUTS } from '../engines/office/inputs.ts';
 import { createOffice } from '../engines/office/office.ts';
 import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
@@ -13,7 +14,10 @@ import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages, selectsAll } from '../shared/options/page-selection.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
+import { readHead } from '../shared/source/read-head.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
+import { INFILE, UnconvertedError } from '../shared/unconverted.ts';
+import { withoutAbsent } from '../shared/without-absent.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
 
 const INLINED = 'Floating tables were moved into the text because LibreOffice could not lay them out.';
@@ -114,8 +118,45 @@ export function createEngine(
     return { outputs: [{ path: named === undefined ? path : join(directory, named) }] };
   }
 
+  /** Finishes a PDF, which another tool has made of an image. */
+  async function convertPdf(conversion: Doc2anyConversion) {
+    const { source, options, directory } = conversion;
+    const bytes = await readFile(source.path);
+    if (bytes.includes('/ByteRange') || bytes.includes('/Encrypt'))
+      throw new ConversionError('UNSUPPORTED_SOURCE', 'The source is a signed or encrypted PDF document.', {
+        parameter: INFILE,
+      });
+    if (options.watermark !== undefined || options.pdfVersion.startsWith('PDF/UA')) {
+      const parameter = options.watermark === undefined ? '--pdf-version' : '--watermark';
+      const message = `Parameter '${parameter}' has no effect on images and PDFs. Use app=pdftools for them.`;
+      throw new ConversionError('BAD_PARAMETER', message, { parameter });
+    }
+    const { title: Title, author: Author, subject: Subject, keywords: Keywords } = options;
+    const information = withoutAbsent({ Title, Author, Subject, Keywords });
+    const whole = join(directory, 'whole.pdf');
+    const { pdfVersion } = options;
+    const minVersion = readStandard(pdfVersion) ? undefined : pdfVersion;
+    const edit = { source: source.path, target: whole, information, minVersion };
+    const { pageCount } = await qpdf.edit(edit, conversion);
+    const pages = choosePages(options, pageCount, '--pages');
+    const path = join(directory, 'selected.pdf');
+    if (pages) await qpdf.edit({ source: whole, target: path, pages }, conversion);
+    return { pageCount, sourceKind: 'pdf', ...(await finish(conversion, pages ? path : whole)) };
+  }
+
   /** Converts a document. If LibreOffice repeats its layout forever, tries once more without floating tables. */
   async function convert(conversion: Doc2anyConversion) {
+    if (conversion.format === 'pdf') {
+      const { path, name, contentType } = conversion.source;
+      const facts = { head: await readHead(path), name, contentType };
+      const [reader] = readersOf(facts);
+      if (reader === 'pdftools') return convertPdf(conversion);
+      if (reader === 'imageproc') {
+        const tool = readersOf(facts, 'pdf')[0]!;
+        const message = `The source is an image. Convert it with app=${tool} first.`;
+        throw new UnconvertedError(message, INFILE, [{ url: INFILE, tool }]);
+      }
+    }
     const document = await sources.prepare(conversion);
     try {
       return await convertDocument(conversion, document);

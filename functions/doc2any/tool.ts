@@ -36,7 +36,7 @@ export type Doc2anyOptions = ValuesOf<typeof options>;
 export const doc2any = defineTool({
   name: 'doc2any',
   summary:
-    'Converts Word, Excel, PowerPoint, OpenDocument, RTF, HTML and text files to PDF, to images of their pages, or to other document formats.',
+    'Converts Word, Excel, PowerPoint, OpenDocument, RTF, HTML and text files to PDF, to images of their pages, or to other document formats, and images to PDF.',
   source: 'file',
   formats: [...PRINTED, ...(Object.keys(EDITABLE) as Editable[])],
   paged: ['jpg', 'png'],

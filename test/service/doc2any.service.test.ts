@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { quarters } from '../fixtures/image.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { drawPage, readPdf } from '../helpers/pdf.ts';
 import { isBlank } from '../helpers/pixels.ts';
@@ -26,8 +27,9 @@ const used = useService(async () => ({
   'half.docx': (await read('text.docx')).subarray(0, 3000),
   'noise.docx': Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7919) % 256)),
   'page.doc': '<!doctype html><p>an error page</p><img src="file:///etc/hostname">',
-  'document.pdf': makePdf(numberedPages(1)),
+  'signed.pdf': Buffer.concat([makePdf(numberedPages(1)), Buffer.from('% /ByteRange')]),
   'empty.docx': '',
+  'photo.jpg': await quarters(96, 48).jpeg().toBuffer(),
 }));
 
 const ask = (infile: string, options: Record<string, string | number> = {}, outfile = 'a.pdf') => ({
@@ -48,6 +50,15 @@ describe('doc2any', () => {
     const words = SHEETS.includes(name) ? ['Grüße aus Köln'] : ['Grüße aus Köln', '漢字', 'かな', '한글'];
     for (const word of words) expect(text).toContain(word);
     expect(await isBlank(await drawPage(bytes, 1))).toBe(false);
+  });
+
+  it('makes a PDF of an image, with the properties of the options', async () => {
+    const { bytes } = await used().client.convert(ask('photo.jpg', { '--title': 'Photo' }));
+
+    expect(await readPdf(bytes)).toMatchObject({ title: 'Photo', pages: [{ width: 72, height: 36 }] });
+    expect(await used().client.refuse(ask('photo.jpg', { '--watermark': 'x' }))).toMatchObject({
+      code: 'BAD_PARAMETER',
+    });
   });
 
   it('recognizes one of its results by its name', async () => {
@@ -144,7 +155,7 @@ describe('doc2any', () => {
     ['half.docx', 422, /^CORRUPT_SOURCE$/],
     ['empty.docx', 422, /^CORRUPT_SOURCE$/],
     ['noise.docx', 415, /^UNSUPPORTED_SOURCE$/],
-    ['document.pdf', 415, /^UNSUPPORTED_SOURCE$/],
+    ['signed.pdf', 415, /^UNSUPPORTED_SOURCE$/],
   ])('rejects %s', async (name, status, code) => {
     const refusal = await used().client.refuse(ask(name));
 

@@ -43,6 +43,9 @@ function openedBy(...modules: readonly Module[]): string[] {
     .map(([kind]) => kind);
 }
 
+/** All kinds of source except a PDF that another tool has made of an image. */
+const DOCUMENTS = Object.keys(INPUTS);
+
 /** LibreOffice's numbers of the encodings that csv can be written in, from its `rtl/textenc.h`. */
 export const ENCODINGS = {
   'utf-8': 76,
@@ -152,7 +155,7 @@ export const officeOptions = {
         (on) => ({ ExportHiddenSlides: on }),
       ),
       comments: exported(
-        flag('--comments', { description: 'Include comments as notes of the PDF' }),
+        flag('--comments', { inputs: DOCUMENTS, description: 'Include comments as notes of the PDF' }),
         (on) => ({
           ExportNotes: on,
         }),
@@ -228,13 +231,18 @@ export const officeOptions = {
       ),
       tagged: exported(
         flag('--tagged', {
+          inputs: DOCUMENTS,
           description: 'Add the structure that screen readers use. Always on for PDF/UA and PDF/A-1b',
         }),
         // A standard that requires tags sets them itself.
         (on): Readonly<Record<string, boolean>> => (on ? { UseTaggedPDF: true } : {}),
       ),
       lossless: exported(
-        flag('--lossless', { outputs: PRINTED, description: 'Store images without JPEG compression' }),
+        flag('--lossless', {
+          outputs: PRINTED,
+          inputs: DOCUMENTS,
+          description: 'Store images without JPEG compression',
+        }),
         (on) => ({
           UseLosslessCompression: on,
         }),
@@ -256,6 +264,7 @@ export const officeOptions = {
           max: 1200,
           default: 300,
           outputs: PRINTED,
+          inputs: DOCUMENTS,
           description: 'Reduce images to this resolution in DPI',
         }),
         (dpi) => ({ MaxImageResolution: dpi }),
@@ -264,6 +273,7 @@ export const officeOptions = {
         flag('--bookmarks', {
           default: true,
           off: '--no-bookmarks',
+          inputs: DOCUMENTS,
           description: 'Add bookmarks for headings',
         }),
         (on) => ({ ExportBookmarks: on }),
@@ -275,6 +285,7 @@ export const officeOptions = {
           default: false,
           off: '--no-forms',
           outputs: PRINTED,
+          inputs: DOCUMENTS,
           description: 'Make form fields and content controls editable',
         }),
         (on) => ({ ExportFormFields: on }),

@@ -1,7 +1,7 @@
-import { mkdir, open } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError, ofOption, sourceTooLargeError } from '../../../shared/errors.ts';
-import { HEAD_BYTES } from '../../../shared/source/file-kind.ts';
+import { readHead } from '../../../shared/source/read-head.ts';
 import type { Conversion, Download, SourceFile } from '../../../shared/tool.ts';
 import { INFILE, UnconvertedError, type UnconvertedSource } from '../../../shared/unconverted.ts';
 import { chooseTool } from '../../choose-tool.ts';
@@ -87,10 +87,4 @@ export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> 
 export async function checkPdf({ path }: { readonly path: string }): Promise<void> {
   if ((await readHead(path)).includes('%PDF-')) return;
   throw new ConversionError('UNSUPPORTED_SOURCE', 'The source is not a PDF document.');
-}
-
-async function readHead(path: string): Promise<string> {
-  await using file = await open(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-  return buffer.toString('latin1', 0, bytesRead);
 }
