@@ -1,7 +1,8 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize, type Format } from '../../shared/formats.ts';
-import type { Converted, EngineDependencies } from '../../shared/tool.ts';
-import type { StallTimeouts } from '../client.ts';
+import type { Converted } from '../../shared/tool.ts';
+import type { ScriptDependencies, StallTimeouts } from '../client.ts';
+import { createAdapter } from './adapter.ts';
 import { framePage } from './frame.ts';
 import { PAGE_IMAGES, type PageImage, type PdfConversion, type PdfOptions } from './options.ts';
 import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
@@ -25,17 +26,18 @@ export interface PdfEngine {
  * reported as damaged, and only jpg, png and tiff can be written. `times` replaces PDFium's timeouts.
  */
 export function createPdfEngine(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
+  dependencies: ScriptDependencies,
   fallback?: Fallback,
   times?: StallTimeouts,
 ): PdfEngine {
   const { size } = dependencies;
   const engines: Engines = { pdfium: createPdfium(dependencies, times), fallback };
   const qpdf = createQpdf(dependencies);
+  const adapter = createAdapter(dependencies, qpdf);
 
   async function convert(conversion: PdfConversion) {
     const { format, delivery, limits } = conversion;
-    const document = await open(engines, conversion);
+    const document = await adapter.adapt(await open(engines, conversion), conversion);
     const { pageCount } = document;
     const pages = selectPages(conversion, pageCount);
     const files = filesOf(pages, conversion).length;
@@ -73,7 +75,7 @@ export function createPdfEngine(
     convert,
     warm: () => engines.pdfium.warm(),
     close: async () => {
-      await Promise.all([engines.pdfium.close(), qpdf.close(), fallback?.close()]);
+      await Promise.all([engines.pdfium.close(), qpdf.close(), adapter.close(), fallback?.close()]);
     },
   };
 }

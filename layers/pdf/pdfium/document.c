@@ -186,6 +186,11 @@ bool document_is_cut_off(void)
     return current.is_cut_off;
 }
 
+struct survey document_survey(void)
+{
+    return survey_document(current.bytes, current.byte_count);
+}
+
 FPDF_FORMHANDLE document_form(void)
 {
     return current.form;

@@ -6,6 +6,7 @@
 #include <yyjson.h>
 
 #include "pdfium.h"
+#include "survey.h"
 
 struct size {
     double width, height;
@@ -17,6 +18,8 @@ const char *open_document(yyjson_val *arguments);
 FPDF_DOCUMENT document_handle(void);
 
 int document_page_count(void);
+
+struct survey document_survey(void);
 
 // Returns the size of a page, from 1, in points as displayed, or 0 x 0 if it is unknown to PDFium or implausible.
 struct size page_size(int page);

@@ -4,7 +4,8 @@
 //
 // Every request names its "document" and "source" and may give a "password" and "cropBox" (false: show the whole media box):
 //
-//   open   "from", "to"         → {"pageCount":number,"sizes":[[width,height],...]}: points of these pages, 0 if unknown
+//   open   "from", "to"         → {"pageCount":number,"sizes":[[width,height],...],...}: points of these pages, 0 if unknown,
+//                                 and what `survey_document` found
 //   draw   "frames", ...        → {"failed":[page,...],"doubtful":[page,...]}, see `draw_request`
 //   text   "pages", "target"    → {"failed":page}, see `text_request`
 #include <stdlib.h>

@@ -51,6 +51,8 @@ void FPDF_RenderPage_Close(FPDF_PAGE);
 enum { FPDF_PAGEOBJ_TEXT = 1, FPDF_PAGEOBJ_IMAGE = 3, FPDF_PAGEOBJ_FORM = 5 };
 int FPDFPage_CountObjects(FPDF_PAGE);
 FPDF_PAGEOBJECT FPDFPage_GetObject(FPDF_PAGE, int index);
+int FPDFPage_RemoveObject(FPDF_PAGE, FPDF_PAGEOBJECT);
+void FPDFPageObj_Destroy(FPDF_PAGEOBJECT);
 int FPDFPageObj_GetType(FPDF_PAGEOBJECT);
 int FPDFFormObj_CountObjects(FPDF_PAGEOBJECT);
 FPDF_PAGEOBJECT FPDFFormObj_GetObject(FPDF_PAGEOBJECT, unsigned long index);
@@ -58,6 +60,7 @@ int FPDFPageObj_CountMarks(FPDF_PAGEOBJECT);
 FPDF_PAGEOBJECTMARK FPDFPageObj_GetMark(FPDF_PAGEOBJECT, unsigned long index);
 int FPDFPageObjMark_GetParamBlobValue(FPDF_PAGEOBJECTMARK, const char *key, void *bytes, unsigned long size,
                                       unsigned long *needed);
+int FPDFPageObjMark_GetParamIntValue(FPDF_PAGEOBJECTMARK, const char *key, int *value);
 int FPDFPageObjMark_RemoveParam(FPDF_PAGEOBJECT, FPDF_PAGEOBJECTMARK, const char *key);
 int FPDFPageObjMark_SetBlobParam(FPDF_DOCUMENT, FPDF_PAGEOBJECT, FPDF_PAGEOBJECTMARK, const char *key, void *bytes,
                                  unsigned long size);

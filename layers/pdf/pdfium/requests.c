@@ -21,7 +21,9 @@ void open_request(yyjson_val *arguments)
         const struct size size = page_size(page);
         fprintf(answer, "%s[%.6g,%.6g]", page > first ? "," : "", size.width, size.height);
     }
-    fputs("]}", answer);
+    const struct survey survey = document_survey();
+    fprintf(answer, "],\"foreignGlyphs\":%s,\"hiddenLayers\":%s}", survey.foreign_glyphs ? "true" : "false",
+            survey.hidden_layers ? "true" : "false");
     finish_answer(answer);
 }
 

@@ -212,6 +212,26 @@ static bool is_drawn_again(const struct placed *line, size_t count, unsigned cod
     return false;
 }
 
+// Whether an object belongs to a hidden layer; see `graph/adapt.ts`.
+static bool is_hidden(FPDF_PAGEOBJECT object)
+{
+    const int marks = object ? FPDFPageObj_CountMarks(object) : 0;
+    for (int index = 0, hidden; index < marks; index++)
+        if (FPDFPageObjMark_GetParamIntValue(FPDFPageObj_GetMark(object, index), "Hidden", &hidden))
+            return true;
+    return false;
+}
+
+// Removes hidden objects and forms from a page. Marks of a form do not apply to the objects in it.
+static void remove_hidden_objects(FPDF_PAGE page)
+{
+    for (int index = FPDFPage_CountObjects(page); index-- > 0;) {
+        const FPDF_PAGEOBJECT object = FPDFPage_GetObject(page, index);
+        if (is_hidden(object) && FPDFPage_RemoveObject(page, object))
+            FPDFPageObj_Destroy(object);
+    }
+}
+
 static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements *replacements)
 {
     const int end = FPDFText_CountChars(text);
@@ -226,6 +246,8 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
         FS_RECTF box = { 0, 0, 0, 0 };
         struct replacement *here = NULL;
         if (!generated) {
+            if (is_hidden(FPDFText_GetTextObject(text, index)))
+                continue;
             FPDFText_GetLooseCharBox(text, index, &box);
             if (replacements->count)
                 here = replacement_of(replacements, FPDFText_GetTextObject(text, index));
@@ -269,6 +291,7 @@ static bool write_page(FILE *file, int number, bool annotations)
     const FPDF_PAGE page = annotations ? load_flat_page(number) : load_page(number);
     if (!page || (document_is_cut_off() && FPDFPage_CountObjects(page) == 0))
         return false;
+    remove_hidden_objects(page);
     struct replacements replacements = take_replacements(page);
     const FPDF_TEXTPAGE text = FPDFText_LoadPage(page);
     if (text) {

@@ -34,6 +34,8 @@ export interface GraphOperations {
     readonly order: readonly Placed[];
     readonly work: GraphWork;
   };
+  /** Writes changes for PDFium to `target`; see `adaptDocument`. Returns whether there are any. */
+  readonly adapt: { readonly graph: string; readonly target: string };
   /** Returns the streams that `archive` reads. */
   readonly streams: { readonly graph: string };
   /** Writes the changes that make a document follow a standard to `target`. `streams` has the data of its streams. */

@@ -168,8 +168,8 @@ export class Typesetter {
   }
 }
 
-/** Returns the map from glyphs to characters, so that readers can copy the text. */
-function toUnicode(texts: ReadonlyMap<number, string>): string {
+/** Returns the map from glyphs to characters, for `/ToUnicode` of a font. */
+export function toUnicode(texts: ReadonlyMap<number, string>): string {
   const hex = (text: string) => Buffer.from(text, 'utf16le').swap16().toString('hex');
   const rows = [...texts]
     .filter(([, text]) => text !== '')

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { serveRequests } from '../../worker/serve.ts';
+import { adaptDocument } from './adapt.ts';
 import { archiveDocument, neededStreams } from './archive/archive.ts';
 import { levelOf } from './archive/standards.ts';
 import { describeDocument } from './describe.ts';
@@ -23,6 +24,12 @@ await serveRequests<GraphOperations>({
     const warnings = editGraph(graph, { ...rest, values, sources: sources.map(readGraph) });
     if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
     return { isChanged: graph.isChanged, warnings };
+  },
+  adapt: async ({ graph: path, target }) => {
+    const graph = readGraph(path);
+    adaptDocument(graph);
+    if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
+    return graph.isChanged;
   },
   streams: async ({ graph }) => neededStreams(readGraph(graph)),
   archive: async ({ graph: path, streams, target, standard }): Promise<Archived> => {

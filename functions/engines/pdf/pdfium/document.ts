@@ -20,6 +20,8 @@ export interface PdfDocument {
   /** Whether PDFium cannot open it. */
   readonly fallbackOnly: boolean;
   readonly pageCount: number;
+  /** Tells what PDFium may read wrongly. */
+  readonly survey: Pick<Opened, 'foreignGlyphs' | 'hiddenLayers'>;
   /** Size of a page in points, as displayed. The page must be in the range that was opened. */
   sizeOf(page: number): Promise<Size>;
 }
@@ -61,7 +63,11 @@ export async function openDocument(
     return other.run<Opened>({ operation: 'open', arguments: args, inputs: [source] }, request);
   }
 
-  function describe(source: PdfSource, { pageCount, sizes }: Opened, fallbackOnly: boolean): PdfDocument {
+  function describe(
+    source: PdfSource,
+    { pageCount, sizes, ...survey }: Opened,
+    fallbackOnly: boolean,
+  ): PdfDocument {
     const { from } = request.range;
     let others: Promise<Opened> | undefined;
 
@@ -75,7 +81,7 @@ export async function openDocument(
       return other;
     }
 
-    return { source, fallbackOnly, pageCount, sizeOf };
+    return { source, fallbackOnly, pageCount, survey, sizeOf };
   }
 }
 

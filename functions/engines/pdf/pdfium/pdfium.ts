@@ -32,6 +32,10 @@ export interface Opened {
   readonly pageCount: number;
   /** Sizes of the requested pages in points, as displayed. 0 x 0 if the engine cannot tell. */
   readonly sizes: readonly Size[];
+  /** Whether fonts may not be embedded although the codes of their texts are glyph numbers. */
+  readonly foreignGlyphs?: boolean;
+  /** Whether layers may be hidden. */
+  readonly hiddenLayers?: boolean;
 }
 
 /** Pages that were not drawn. */
@@ -107,12 +111,10 @@ export function createPdfium(
 
   async function open(source: PdfSource, { from, to }: { from: number; to: number }, request: WorkerRequest) {
     const { args, inputs } = sourceOf(source, request);
-    const opened = await client.run<{ pageCount: number; sizes: ReadonlyArray<readonly [number, number]> }>(
-      { operation: 'open', arguments: { ...args, from, to }, inputs },
-      request,
-    );
-    const sizes = opened.sizes.map(([width, height]) => ({ width, height }));
-    return { pageCount: opened.pageCount, sizes };
+    const opened = await client.run<
+      Omit<Opened, 'sizes'> & { readonly sizes: ReadonlyArray<readonly [number, number]> }
+    >({ operation: 'open', arguments: { ...args, from, to }, inputs }, request);
+    return { ...opened, sizes: opened.sizes.map(([width, height]) => ({ width, height })) };
   }
 
   function draw(drawRequest: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void) {

@@ -30,6 +30,7 @@ async function drawWith(undrawn: DrawFailures): Promise<number> {
   const document: PdfDocument = {
     source: { id: '1', path: '/none/source', cropBox: false, password: undefined },
     fallbackOnly: false,
+    survey: {},
     pageCount: 1,
     sizeOf: async () => page,
   };

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { ConversionError } from '../../shared/errors.ts';
+import type { ScriptDependencies } from '../client.ts';
+import { createGraphs } from './graph/client.ts';
+import type { PdfConversion } from './options.ts';
+import type { PdfDocument } from './pdfium/document.ts';
+import type { Qpdf } from './qpdf/qpdf.ts';
+
+/** Maximum bytes of the JSON with the objects of a document. */
+const MAX_GRAPH = 100_000_000;
+
+/** Adapts documents that PDFium reads wrongly; see `adaptDocument`. */
+export function createAdapter(dependencies: ScriptDependencies, qpdf: Qpdf) {
+  const graphs = createGraphs(dependencies);
+
+  /** Returns a copy to draw or read, or the document itself if it needs no change or is too damaged or large for one. */
+  async function adapt(document: PdfDocument, conversion: PdfConversion): Promise<PdfDocument> {
+    const { format, directory } = conversion;
+    const { foreignGlyphs, hiddenLayers } = document.survey;
+    if (format === 'pdf' || !(foreignGlyphs || (hiddenLayers && format === 'txt'))) return document;
+    const { path: source, password } = document.source;
+    const graph = join(directory, 'adapted.json');
+    const update = join(directory, 'adapted-update.json');
+    const target = join(directory, 'adapted.pdf');
+    try {
+      await qpdf.edit({ source, target: graph, password, json: true }, conversion);
+      if ((await stat(graph)).size > MAX_GRAPH) return document;
+      const args = { graph: relative(directory, graph), target: relative(directory, update) };
+      const files = { inputs: [graph], outputs: [update] };
+      if (!(await graphs.run<boolean>('adapt', args, files, conversion))) return document;
+      await qpdf.edit({ source, target, password, update, decrypt: true }, conversion);
+    } catch (thrown) {
+      if (thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE') return document;
+      throw thrown;
+    }
+    return {
+      ...document,
+      source: { ...document.source, id: randomUUID(), path: target, password: undefined },
+    };
+  }
+
+  return { adapt, close: () => graphs.close() };
+}

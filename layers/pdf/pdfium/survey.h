@@ -1,0 +1,19 @@
+// Finds features that PDFium reads wrongly, so that the document is adapted first; see `graph/adapt.ts`.
+#ifndef SURVEY_H
+#define SURVEY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// Features that a document may have.
+struct survey {
+    // Fonts that are not embedded, and whose codes are glyph numbers of the original font.
+    bool foreign_glyphs;
+    // Layers that are not displayed.
+    bool hidden_layers;
+};
+
+// Surveys the objects of a document, including those in object streams unless they are encrypted.
+struct survey survey_document(const char *bytes, size_t size);
+
+#endif
