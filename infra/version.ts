@@ -49,7 +49,11 @@ function engineVersion(manifest: string, name: RegExp): string {
   }
 }
 
-function readCommit(): string {
+/** Returns the start of the commit's hash, or `unknown` outside a repository. */
+export function readCommit(): string {
+  // A bundle names its commit itself.
+  const { gitHead } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { gitHead?: string };
+  if (gitHead !== undefined) return gitHead;
   try {
     return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
       cwd: ROOT,

@@ -11,6 +11,9 @@ const SOURCES = ['package.json', 'package-lock.json', '.npmrc', 'functions', 'in
  * @throws Error with the setting to change.
  */
 export function prepareCheckout(checkout, buildDirectory) {
+  // A bundle is complete; see `infra/release/bundle.ts`.
+  if (existsSync(join(checkout, 'package.json')) && !existsSync(join(checkout, 'package-lock.json')))
+    return checkout;
   if (buildDirectory === undefined || buildDirectory === '') {
     if (!isWritable(checkout))
       throw new Error(

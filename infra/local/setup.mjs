@@ -13,6 +13,8 @@ const unmet =
   (isSetUp(root) ? undefined : (unmetPrograms(process.env.PATH ?? '') ?? unmetSpace(machine)));
 if (unmet !== undefined) fail(unmet);
 
+// A bundle has everything and no list of packages; see `infra/release/bundle.ts`.
+if (!existsSync(join(root, 'package-lock.json'))) process.exit();
 if (!installed()) {
   // Includes packages that NODE_ENV or npm's configuration would leave out.
   const all = ['--include=dev', '--include=optional'];

@@ -3,6 +3,7 @@ import { ExecaError, execa } from 'execa';
 /** The Debian package of each program that is named differently from its package. */
 const PACKAGES: Readonly<Record<string, string>> = {
   'apt-get': 'apt',
+  'apt-cache': 'apt',
   'dpkg-deb': 'dpkg',
 };
 

@@ -59,6 +59,20 @@ export async function unpackPackages(request: UnpackRequest): Promise<Package[]>
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** Returns the newest version of each package that the suite still has, by name. */
+export async function newestVersions(
+  names: readonly string[],
+  request: Pick<UnpackRequest, 'suite' | 'cache' | 'progress'>,
+): Promise<Map<string, string>> {
+  await mkdir(request.cache, { recursive: true });
+  const root = await withLock(join(request.cache, 'lock'), () =>
+    openAptRoot({ ...request, architecture: 'amd64', refresh: true }),
+  );
+  const printed = await runCommand('apt-cache', [...root.options, 'show', '--no-all-versions', ...names]);
+  const found = printed.matchAll(/^Package: (\S+)\n(?:\S.*\n| .*\n)*?Version: (\S+)$/gm);
+  return new Map([...found].map(([, name, version]) => [name!, version!]));
+}
+
 interface Resolved extends Package {
   readonly file: string;
 }

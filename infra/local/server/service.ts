@@ -37,6 +37,16 @@ const CLOSING_INTERVAL = 50;
 /** How long clients may read their responses when the service stops, in milliseconds. */
 const READING_TIME = 10_000;
 
+/** How long new connections may take to send a request when the service stops, in milliseconds. */
+const UNUSED_TIME = 1000;
+/** The descriptor of the first socket that systemd passes. Source: sd_listen_fds(3). */
+const SYSTEMD_SOCKET = 3;
+
+/** Whether systemd has passed a listening socket to this process. */
+function hasSystemdSocket(environment: NodeJS.ProcessEnv, pid: number): boolean {
+  return environment.LISTEN_PID === String(pid) && Number(environment.LISTEN_FDS) > 0;
+}
+
 /** Starts the server for one machine, with router, tools and storage. */
 export async function startService(settings: Settings, dependencies: Dependencies): Promise<Service> {
   const { log } = dependencies;
@@ -55,7 +65,9 @@ export async function startService(settings: Settings, dependencies: Dependencie
   });
   const metricsServer =
     settings.metricsPort === undefined ? undefined : await serveMetrics(metrics, settings.metricsPort);
-  server.listen(settings.port, settings.host);
+  const activated = hasSystemdSocket(process.env, process.pid);
+  if (activated) server.listen({ fd: SYSTEMD_SOCKET });
+  else server.listen(settings.port, settings.host);
   await once(server, 'listening');
   await composition.warm();
 
@@ -65,18 +77,21 @@ export async function startService(settings: Settings, dependencies: Dependencie
     port: (server.address() as AddressInfo).port,
     metricsPort: metricsServer?.port,
     async close() {
-      // New calls get a 503 while those in progress finish, until the grace period ends.
-      composition.refuse();
+      const closed = once(server, 'close');
+      // New calls wait for the next server if systemd keeps the socket. Otherwise they get a 503 while those in progress finish, until
+      // the grace period ends.
+      if (activated) server.close();
+      else composition.refuse();
       stopSweeping();
       const end = performance.now() + 1000 * settings.stopTime;
       while (requests() > 0 && performance.now() < end) await setTimeout(CLOSING_INTERVAL);
       if (requests() > 0) log('stopped with conversions in progress', { requests: requests() }, 'warn');
-      const closed = once(server, 'close');
-      server.close();
+      if (!activated) server.close();
       if (requests() > 0) server.closeAllConnections();
       let waited = 0;
       const closing = setInterval(() => {
-        connections.closeIdle();
+        // The request of a new connection may be on its way.
+        connections.closeIdle({ unused: !activated || waited > UNUSED_TIME });
         // Conversions end at their deadline. Clients that read slowly get a few more seconds.
         waited = requests() === 0 ? waited + CLOSING_INTERVAL : 0;
         if (waited > READING_TIME) server.closeAllConnections();

@@ -3,6 +3,7 @@ import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { BUNDLED_FILES } from '../../../infra/release/files.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -63,6 +64,7 @@ describe('the image', () => {
       entryPoints: [
         'infra/local/main.ts',
         'infra/keys/main.ts',
+        'infra/convert/main.ts',
         'functions/*/convert.ts',
         'functions/**/worker.ts',
       ],
@@ -75,12 +77,6 @@ describe('the image', () => {
       packages: 'external',
       logLevel: 'error',
     });
-    const [last] = read('infra/container/Containerfile')
-      .split(/^FROM .*/m)
-      .slice(-1);
-    const copied = [...last!.matchAll(/^COPY --from=production \/docmill\/(\S+) /gm)].map(
-      ([, path]) => path!,
-    );
     const { dependencies } = JSON.parse(read('package.json'));
     const packages = Object.values(metafile.inputs)
       .flatMap(({ imports }) => imports.filter(({ external }) => external).map(({ path }) => path))
@@ -88,7 +84,7 @@ describe('the image', () => {
       .map((path) => path.split('/', path.startsWith('@') ? 2 : 1).join('/'));
 
     expect(
-      Object.keys(metafile.inputs).filter((file) => !copied.some((path) => file.startsWith(path))),
+      Object.keys(metafile.inputs).filter((file) => !BUNDLED_FILES.some((path) => file.startsWith(path))),
     ).toEqual([]);
     expect([...new Set(packages)].filter((name) => !(name in dependencies))).toEqual([]);
     expect(read('.dockerignore').split('\n')).toContain('infra/aws/settings.json');

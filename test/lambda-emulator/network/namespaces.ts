@@ -5,7 +5,7 @@ import { recordPart } from '../../run/results.ts';
 import { prepareNetwork } from './network.ts';
 
 const INSIDE = 'DOCMILL_EMULATOR';
-const NAMESPACES = [
+export const NAMESPACES = [
   '--user',
   '--map-root-user',
   '--net',

@@ -7,8 +7,8 @@ export interface Connections {
   readonly count: number;
   /** Marks a request's connection as one that only sends a reply, which may be closed to make room. */
   markReply(request: IncomingMessage): void;
-  /** Closes connections without a request. */
-  closeIdle(): void;
+  /** Closes connections without a request in progress, including `unused` ones, which have not sent any yet. */
+  closeIdle(which: { readonly unused: boolean }): void;
 }
 
 /** Maximum number of requests on a connection that wait for a response. Browsers and proxies send fewer. */
@@ -85,8 +85,9 @@ export function boundConnections(server: Server, max: number): Connections {
       return open.size;
     },
     markReply: ({ socket }) => void replies.add(socket),
-    closeIdle: () => {
-      for (const sockets of idle.values()) for (const socket of sockets) socket.destroy();
+    closeIdle: ({ unused }) => {
+      for (const sockets of idle.values())
+        for (const socket of sockets) if (unused || inProgress.has(socket)) socket.destroy();
     },
   };
 }
