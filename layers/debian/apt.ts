@@ -69,7 +69,7 @@ export async function newestVersions(
     openAptRoot({ ...request, architecture: 'amd64', refresh: true }),
   );
   const printed = await runCommand('apt-cache', [...root.options, 'show', '--no-all-versions', ...names]);
-  const found = printed.matchAll(/^Package: (\S+)\n(?:\S.*\n| .*\n)*?Version: (\S+)$/gm);
+  const found = printed.matchAll(/^Package: (\S+)\n(?:.+\n)*?Version: (\S+)$/gm);
   return new Map([...found].map(([, name, version]) => [name!, version!]));
 }
 
