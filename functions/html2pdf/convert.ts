@@ -64,7 +64,7 @@ export function createEngine(
       const sourceKind = conversion.files ? 'upload' : 'url';
       const standard = readStandard(options.pdfVersion);
       const archived = standard
-        ? await archiver.archive(result, standard, conversion)
+        ? await archiver.archive(result, standard, conversion, { force: options.force })
         : { path: result, warnings: [] };
       return { ...facts, sourceKind, warnings: archived.warnings, outputs: [{ path: archived.path }] };
     },

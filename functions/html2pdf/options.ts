@@ -351,6 +351,9 @@ const documentOptions = {
         schema: { enum: VERSIONS },
       },
     ),
+    force: flag('--force', {
+      description: 'If the PDF cannot follow the standard of `--pdf-version`, write it without',
+    }),
     imageQuality: integer('--image-quality', {
       min: 1,
       max: 100,

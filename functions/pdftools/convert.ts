@@ -39,6 +39,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     if (isClaimed || toolbox.isNeeded(options, format))
       return convertPrepared(conversion, await toolbox.prepare(conversion), output);
     if (format === 'json') return toolbox.describe(conversion);
+    if (format === 'zip') return toolbox.extract(conversion);
     const rotate = options.rotations.reduce((sum, { degrees }) => sum + degrees, 0) % 360;
     return pdf.convert({ ...conversion, ...output, options: { ...options, rotate } });
   }
@@ -52,15 +53,20 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     const { options, source, format } = conversion;
     const whole = { firstPage: 1, lastPage: 0, pages: undefined, odd: false, even: false };
     // The pages of a PDF are gray already.
-    const gray = options.gray && format !== 'pdf';
-    const opened = { gray, userPassword: undefined, ownerPassword: undefined, rotate: 0 };
+    const color = format === 'pdf' ? { gray: false, mono: false } : {};
+    const opened = { ...color, userPassword: undefined, ownerPassword: undefined, rotate: 0 };
     const prepared = {
       ...conversion,
       ...output,
       source: { ...source, path },
       options: { ...options, ...whole, ...opened },
     };
-    const converted = format === 'json' ? await toolbox.describe(prepared) : await pdf.convert(prepared);
+    const converted =
+      format === 'json'
+        ? await toolbox.describe(prepared)
+        : format === 'zip'
+          ? await toolbox.extract(prepared)
+          : await pdf.convert(prepared);
     const archived = await archive(converted.outputs, conversion);
     return {
       ...converted,

@@ -38,6 +38,13 @@ const options = {
   ...category('Appearance', { rotations }),
   ...toolboxOptions,
   ...category(
+    'Attached files',
+    {
+      attachments: flag('-attachments', { description: 'Write an archive of the attached files' }),
+    },
+    { outputs: ['zip'] },
+  ),
+  ...category(
     'Writing a PDF',
     {
       optimize: choice('-optimize', ['screen', 'print'], {
@@ -59,7 +66,7 @@ export const pdftools = defineTool({
   name: 'pdftools',
   summary: 'Converts PDF pages to images or text, merges, changes and describes PDFs.',
   source: 'file',
-  formats: [...PAGE_IMAGES, 'pdf', 'txt', 'json'],
+  formats: [...PAGE_IMAGES, 'pdf', 'txt', 'json', 'zip'],
   paged: [...PAGE_IMAGES, 'pdf', 'txt'],
   options,
   common: ['-f', '-l', '-r', '-width', '-height', '-quality'],
@@ -83,6 +90,11 @@ export const pdftools = defineTool({
     if (options.attach.length > 0 && options.pdfVersion && !options.pdfVersion.startsWith('PDF/A-3')) {
       const message = `Parameter '-attach': ${options.pdfVersion} does not allow attached files. Use PDF/A-3b.`;
       yield new ConversionError('BAD_PARAMETER', message, { parameter: '-attach' });
+    }
+    if (format === 'zip' && !options.attachments) {
+      const message =
+        "Parameter 'outfile': an archive of attached files requires -attachments. One of pages is named pages.jpg.zip.";
+      yield new ConversionError('BAD_PARAMETER', message, { parameter: 'outfile' });
     }
     if (options.odd && options.even) {
       yield new ConversionError('BAD_PARAMETER', "Parameter '-o' cannot be combined with '-e'.", {

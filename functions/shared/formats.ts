@@ -57,6 +57,7 @@ const TABLE = {
     contentType: 'text/html; charset=utf-8',
     matches: (head) => /^<!doctype html/i.test(head.toString('latin1')),
   },
+  zip: archive('application/zip'),
   // The service's JSON is indented.
   json: { contentType: 'application/json', matches: starts('{\n') },
   // The caller chooses the encoding.

@@ -33,8 +33,9 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
     );
   }
 
-  const extension = /[^.]\.([a-z0-9]+)$/i.exec(pattern)?.[1];
-  const format = extension === undefined ? undefined : readFormat(extension);
+  const formatOf = (named: string) => readFormat(/[^.]\.([a-z0-9]+)$/i.exec(named)?.[1] ?? '');
+  const inArchive = formatOf(pattern);
+  const format = inArchive ?? formatOf(name);
   if (format === undefined) {
     throw new ConversionError(
       'UNSUPPORTED_CONVERSION',
@@ -49,7 +50,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
       `Parameter 'outfile' must contain '%d' at most once, got ${quote(outfile)}.`,
     );
   }
-  if (archived) {
+  if (archived && inArchive !== undefined) {
     const archive = name.replace(SEPARATED_NUMBER, '').replace(/^\./, 'pages.');
     return { format, outputName: { kind: 'archive', name: archive, pattern: withNumber(pattern) } };
   }

@@ -120,7 +120,10 @@ export const pdfOptions = {
       description: 'Rotate clockwise by this many degrees',
     }),
     gray: flag('-gray', { outputs: [...PAGE_IMAGES, 'pdf'], description: 'Draw in grayscale' }),
-    mono: flag('-mono', { outputs: PAGE_IMAGES, description: 'Draw in black and white, 1 bit per pixel' }),
+    mono: flag('-mono', {
+      outputs: [...PAGE_IMAGES, 'pdf'],
+      description: 'Draw in black and white, 1 bit per pixel',
+    }),
     transparent: flag('-transp', {
       outputs: PAGE_IMAGES,
       description: 'Make the background transparent. JPEG does not support it',
@@ -155,6 +158,12 @@ export const pdfOptions = {
 
 export type PdfOptions = ValuesOf<typeof pdfOptions>;
 export type PdfConversion = Conversion<PdfOptions, SourceFile> & PdfOutput;
+
+/** Returns the colors that pages are shown in. */
+export function colorOf({ mono, gray }: Pick<PdfOptions, 'mono' | 'gray'>): 'rgb' | 'gray' | 'mono' {
+  if (mono) return 'mono';
+  return gray ? 'gray' : 'rgb';
+}
 
 /** How PDFs are written. */
 export interface PdfOutput {

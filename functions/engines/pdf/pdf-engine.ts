@@ -4,7 +4,7 @@ import type { Converted } from '../../shared/tool.ts';
 import type { ScriptDependencies, StallTimeouts } from '../client.ts';
 import { createAdapter } from './adapter.ts';
 import { framePage } from './frame.ts';
-import { PAGE_IMAGES, type PageImage, type PdfConversion, type PdfOptions } from './options.ts';
+import { colorOf, PAGE_IMAGES, type PageImage, type PdfConversion } from './options.ts';
 import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
 import { type DrawOptions, drawFrames } from './pdfium/draw.ts';
 import type { Drawn, PageFrame } from './pdfium/drawing.ts';
@@ -111,11 +111,6 @@ function imageFormat(format: Format): PageImage {
   const image = PAGE_IMAGES.find((known) => known === format);
   if (!image) throw new Error(`Pages cannot be drawn as ${format}.`);
   return image;
-}
-
-function colorOf({ mono, gray }: PdfOptions) {
-  if (mono) return 'mono';
-  return gray ? 'gray' : 'rgb';
 }
 
 async function frame(

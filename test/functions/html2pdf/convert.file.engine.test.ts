@@ -6,6 +6,7 @@ import { usePages } from '../engines/chromium/use-pages.ts';
 
 const photo = await noisyPhoto(400, 300).blur(3).png().toBuffer();
 const { pdf } = await usePages({
+  '/faint': '<!doctype html><p style="opacity: 0.5">faint',
   '/photo': '<!doctype html><img src="/photo.png">',
   '/photo.png': (_request, response) =>
     void response.writeHead(200, { 'content-type': 'image/png' }).end(photo),
@@ -23,6 +24,15 @@ describe('the PDF', () => {
     expect(bytes.toString()).toContain('<pdfaid:part>2</pdfaid:part>');
     await expect(pdf('/photo', { '--pdf-version': 'PDF/A-2b', '--encrypt': 'x' })).rejects.toMatchObject({
       code: 'BAD_PARAMETER',
+    });
+  });
+
+  it('is written without PDF/A if it cannot follow it and is forced', async () => {
+    const { bytes } = await pdf('/faint', { '--pdf-version': 'PDF/A-1b', '--force': '' });
+
+    expect(bytes.includes('pdfaid')).toBe(false);
+    await expect(pdf('/faint', { '--pdf-version': 'PDF/A-1b' })).rejects.toMatchObject({
+      code: 'CONVERSION_FAILED',
     });
   });
 

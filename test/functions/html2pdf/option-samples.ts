@@ -3,7 +3,7 @@ import { PAGE_DRAWN, PAGE_SAMPLES } from '../engines/chromium/page-effects.ts';
 import type { Drawn, Samples } from '../option-effects.ts';
 
 /** A value for each option of html2pdf. The sources are those of `page-effects.ts`. */
-export const SAMPLES: Samples<typeof html2pdf> = {
+export const SAMPLES: Samples<typeof html2pdf, 'force'> = {
   ...PAGE_SAMPLES,
   pageSize: { value: 'A3' },
   pageWidth: { value: '150' },

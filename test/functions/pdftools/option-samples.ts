@@ -4,7 +4,15 @@ import type { Samples } from '../option-effects.ts';
 
 /** Options that `toolbox/` and `convert.toolbox.engine.test.ts` test. */
 type Toolbox = keyof typeof toolboxOptions;
-type Writing = 'optimize' | 'linearize' | 'encrypt' | 'newOwnerPassword' | 'print' | 'modify' | 'copy';
+type Writing =
+  | 'attachments'
+  | 'optimize'
+  | 'linearize'
+  | 'encrypt'
+  | 'newOwnerPassword'
+  | 'print'
+  | 'modify'
+  | 'copy';
 
 /** A value for each option. The sources are those of `convert.option-effects.engine.test.ts`. */
 export const SAMPLES: Samples<typeof pdftools, 'watermark' | 'rotate' | 'split' | Toolbox | Writing> = {

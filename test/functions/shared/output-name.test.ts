@@ -75,7 +75,7 @@ describe('an invalid name', () => {
     expect(() => readOutputName(outfile)).toThrow(expect.objectContaining({ code: 'BAD_PARAMETER' }));
   });
 
-  it.each(['page', 'page.', 'page.exe', 'page.zip', 'png', 'page.constructor', 'page.png.gz', 'page.svg'])(
+  it.each(['page', 'page.', 'page.exe', 'a.zip.gz', 'png', 'page.constructor', 'page.png.gz', 'page.svg'])(
     'is rejected for its extension: %j',
     (outfile) => {
       expect(() => readOutputName(outfile)).toThrow(

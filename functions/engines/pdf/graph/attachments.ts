@@ -1,4 +1,4 @@
-import { type Graph, nameTree, type Value } from './graph.ts';
+import { type Graph, isReference, nameTree, textOf, type Value } from './graph.ts';
 
 /** Prefix of the names under which qpdf copies attached files of other documents: `docmill-merged-2-note.txt`. */
 export const ATTACHED = 'docmill-merged-';
@@ -25,4 +25,52 @@ export function writeAttachments(graph: Graph, files: ReadonlyMap<string, Value>
   const tree = graph.add({ '/Names': sorted.flat() });
   const names = { ...graph.dict(graph.root['/Names']), '/EmbeddedFiles': tree };
   graph.merge(graph.rootRef, { '/Names': names });
+}
+
+/** A file that is attached to a document or to a page, with the stream of its content. */
+interface AttachedFile {
+  readonly name: string;
+  readonly stream: string;
+}
+
+/** Maximum number of attached files. */
+const MAX_FILES = 10_000;
+const MAX_NAME = 150;
+
+/** Returns the attached files. Their names have no folders and differ from each other, in any case. */
+export function attachedFiles(graph: Graph): AttachedFile[] {
+  const named = [...nameTree(graph, graph.dict(graph.root['/Names'])['/EmbeddedFiles'])];
+  const notes = graph.pages.flatMap(({ dict }) =>
+    graph.list(dict['/Annots']).map((each) => graph.dict(each)),
+  );
+  const files = [...named.map(([key, file]) => [textOf(key), file] as const)];
+  for (const note of notes) if (note['/Subtype'] === '/FileAttachment') files.push(['', note['/FS'] ?? null]);
+  const found = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const [key = '', value] of files.slice(0, MAX_FILES)) {
+    const file = graph.dict(value);
+    const { '/F': plain, '/UF': unicode = plain } = graph.dict(file['/EF']);
+    const stream = graph.isStream(plain) ? plain : unicode;
+    if (!isReference(stream) || !graph.isStream(stream) || found.has(stream)) continue;
+    const names = [textOf(graph.get(file['/UF'])), textOf(graph.get(file['/F'])), key];
+    found.set(stream, freeName(safeName(names.find((name) => name) ?? ''), taken));
+  }
+  return [...found].map(([stream, name]) => ({ name, stream }));
+}
+
+/** Returns a name without a folder, and without what file systems do not allow. */
+function safeName(name: string): string {
+  const last = name.split(/[/\\]/).at(-1)!;
+  const cleaned = last.replace(/[\p{C}<>:"|?*]/gu, '_').replace(/^[. ]+|[. ]+$/g, '');
+  return cleaned.slice(-MAX_NAME) || 'file';
+}
+
+/** Puts a number into a name that is taken. */
+function freeName(name: string, taken: Set<string>): string {
+  const [, base, extension] = /^(.*?)(\.[^.]*)?$/s.exec(name)!;
+  let free = name;
+  for (let number = 2; taken.has(free.toLowerCase()); number += 1)
+    free = `${base} (${number})${extension ?? ''}`;
+  taken.add(free.toLowerCase());
+  return free;
 }

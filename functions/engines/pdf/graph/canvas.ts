@@ -95,10 +95,12 @@ export class PageCanvas {
     target.push(`q ${opacity}${operators(this.shown.matrix)} cm ${operators(matrix)} cm ${name} Do Q`);
   }
 
-  /** Shows everything below in gray. */
-  gray(state: string): void {
+  /** Draws a gray rectangle over everything. */
+  cover(state: string, gray: number): void {
     // Larger than any page.
-    this.#over.push(`q ${this.#nameOf(state, this.#states, '/DmG')} gs 1 g -14400 -14400 28800 28800 re f Q`);
+    this.#over.push(
+      `q ${this.#nameOf(state, this.#states, '/DmG')} gs ${gray} g -14400 -14400 28800 28800 re f Q`,
+    );
   }
 
   /** Writes the page. `save` and `restore` are streams with `q` and `Q`. */

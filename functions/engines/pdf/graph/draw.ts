@@ -8,14 +8,29 @@ const SPAN = 0.8;
 /** Maximum font size of a watermark in points. */
 const MAX_SIZE = 400;
 
+/**
+ * The blend modes and grays of rectangles that cover a page. `/Color` removes hue and saturation. The others double
+ * the distance from white, and make white of all that is not black then.
+ */
+const COVERS: Readonly<Record<GraphWork['color'], ReadonlyArray<readonly [mode: string, gray: number]>>> = {
+  rgb: [],
+  gray: [['/Color', 1]],
+  mono: [
+    ['/Color', 1],
+    ['/ColorBurn', 0.5],
+    // Programs differ in what they do with 1.
+    ['/ColorDodge', 0.996],
+  ],
+};
+
 /** Draws stamps and texts on pages. `sheets` are the pages that contain the stamps. */
 export function drawOnPages(
   graph: Graph,
   sheets: readonly Page[],
-  { stamps, texts, isGray, pageCount }: GraphWork,
+  { stamps, texts, color: pageColor, pageCount }: GraphWork,
   typesetter: Typesetter,
 ): void {
-  if (stamps.length + texts.length === 0 && !isGray) return;
+  if (stamps.length + texts.length === 0 && pageColor === 'rgb') return;
   const canvases = new Map<number, PageCanvas>();
   const canvasOf = (index: number) => {
     const page = graph.pages[index];
@@ -34,9 +49,9 @@ export function drawOnPages(
 
   for (const stamp of stamps) drawStamp(stamp);
   for (const text of texts) drawText(text);
-  if (isGray) {
-    const state = graph.add({ '/Type': '/ExtGState', '/BM': '/Color' });
-    for (let index = 0; index < pageCount; index += 1) canvasOf(index)?.gray(state);
+  for (const [mode, gray] of COVERS[pageColor]) {
+    const state = graph.add({ '/Type': '/ExtGState', '/BM': mode });
+    for (let index = 0; index < pageCount; index += 1) canvasOf(index)?.cover(state, gray);
   }
   const [save, restore] = [graph.addStream({}, 'q\n'), graph.addStream({}, '\nQ\n')];
   for (const canvas of canvases.values()) canvas.finish(save, restore);

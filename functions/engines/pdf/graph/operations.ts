@@ -36,6 +36,14 @@ export interface GraphOperations {
   };
   /** Writes changes for PDFium to `target`; see `adaptDocument`. Returns whether there are any. */
   readonly adapt: { readonly graph: string; readonly target: string };
+  /** Returns the attached files. */
+  readonly attachments: { readonly graph: string };
+  /** Writes attached files to an archive. `streams` has their content. */
+  readonly extract: {
+    readonly streams: string;
+    readonly target: string;
+    readonly files: ReadonlyArray<{ readonly name: string; readonly stream: string }>;
+  };
   /** Returns the streams that `archive` reads. */
   readonly streams: { readonly graph: string };
   /** Writes the changes that make a document follow a standard to `target`. `streams` has the data of its streams. */
@@ -108,7 +116,8 @@ export interface GraphWork {
   readonly fill: string | undefined;
   readonly stamps: readonly Stamp[];
   readonly texts: readonly Text[];
-  readonly isGray: boolean;
+  /** Shows the pages in gray, or in black and white. */
+  readonly color: 'rgb' | 'gray' | 'mono';
   /** Whether to remove the claim of PDF/A, which the result may not fulfill. */
   readonly isUnclaimed: boolean;
   /** Folder of the fonts. */

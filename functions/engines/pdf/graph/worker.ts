@@ -1,8 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
 import { serveRequests } from '../../worker/serve.ts';
 import { adaptDocument } from './adapt.ts';
 import { archiveDocument, neededStreams } from './archive/archive.ts';
 import { levelOf } from './archive/standards.ts';
+import { attachedFiles } from './attachments.ts';
 import { describeDocument } from './describe.ts';
 import { editGraph } from './edit.ts';
 import { readFieldValues } from './form-values.ts';
@@ -30,6 +33,14 @@ await serveRequests<GraphOperations>({
     adaptDocument(graph);
     if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
     return graph.isChanged;
+  },
+  attachments: async ({ graph }) => attachedFiles(readGraph(graph)),
+  extract: async ({ streams, target, files }) => {
+    const data = readGraph(streams);
+    const archive = new ZipFile();
+    for (const { name, stream } of files) archive.addBuffer(data.data(stream) ?? Buffer.alloc(0), name);
+    archive.end();
+    await pipeline(archive.outputStream, createWriteStream(target));
   },
   streams: async ({ graph }) => neededStreams(readGraph(graph)),
   archive: async ({ graph: path, streams, target, standard }): Promise<Archived> => {

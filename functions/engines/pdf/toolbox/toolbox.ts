@@ -15,7 +15,7 @@ import type {
   Stamp,
   Text,
 } from '../graph/operations.ts';
-import type { PdfOptions } from '../options.ts';
+import { colorOf, type PdfOptions } from '../options.ts';
 import type { Attached, Information, Part } from '../qpdf/job.ts';
 import { createQpdf } from '../qpdf/qpdf.ts';
 import { hasSignature } from '../rewrite.ts';
@@ -51,10 +51,10 @@ export function createToolbox(dependencies: EngineDependencies) {
   const fonts = join(dependencies.layers, 'fonts/faces');
 
   /** Whether the options ask for a change. */
-  function isNeeded(options: ToolboxOptions & Pick<PdfOptions, 'gray'>, format: string): boolean {
-    const { rotations, gray } = options;
+  function isNeeded(options: ToolboxOptions & PdfOptions, format: string): boolean {
+    const { rotations, gray, mono } = options;
     const isTurned = rotations.some(({ pages }) => pages);
-    if (isTurned || (gray && format === 'pdf')) return true;
+    if (isTurned || ((gray || mono) && format === 'pdf')) return true;
     return changingOption({ ...options, rotations: [] }) !== undefined;
   }
 
@@ -109,9 +109,10 @@ export function createToolbox(dependencies: EngineDependencies) {
       },
       conversion,
     );
+    const color = conversion.format === 'pdf' ? colorOf(options) : 'rgb';
     const isWhole = inspected.length === 1 && selectsAll(pages, pageCount);
     const claims =
-      changing !== undefined || options.gray || options.force
+      changing !== undefined || color !== 'rgb' || options.force
         ? await Promise.all(documents.map(claimsPdfA))
         : [];
     const isUnclaimed = claims.includes(true);
@@ -125,7 +126,7 @@ export function createToolbox(dependencies: EngineDependencies) {
       fill: fill && relative(directory, fill.path),
       stamps: stampsOf(options, sheets, pages.length),
       texts: textsOf(options, pages.length),
-      isGray: options.gray && conversion.format === 'pdf',
+      color,
       isUnclaimed,
       fonts,
     };
@@ -173,6 +174,32 @@ export function createToolbox(dependencies: EngineDependencies) {
     const args = { graph: relative(directory, graph), target: relative(directory, target), file };
     await graphs.run('describe', args, { inputs: [graph], outputs: [target] }, conversion);
     return { pageCount, outputs: [{ path: target }] };
+  }
+
+  /** Writes an archive of the attached files. */
+  async function extract(conversion: ToolboxConversion): Promise<Converted> {
+    const { source, directory } = conversion;
+    await checkPdf(source);
+    const named = { ...source, parameter: 'infile', url: undefined };
+    const { path, graph, password, facts } = await inspect(named, 0, conversion);
+    const name = (file: string) => relative(directory, file);
+    const args = { graph: name(graph) };
+    const files = await graphs.run<GraphOperations['extract']['files']>(
+      'attachments',
+      args,
+      { inputs: [graph] },
+      conversion,
+    );
+    if (files.length === 0)
+      throw new ConversionError('CONVERSION_FAILED', 'The document has no attached files.');
+    const [streams, target] = [join(directory, 'streams.json'), join(directory, 'attachments.zip')];
+    const streamsJson = files.map(({ stream }) => stream);
+    await qpdf.edit({ source: path, target: streams, password, streamsJson }, conversion);
+    if ((await stat(streams)).size > MAX_GRAPH)
+      throw new ConversionError('RESULT_TOO_LARGE', 'The attached files are too large.');
+    const request = { streams: name(streams), target: name(target), files };
+    await graphs.run('extract', request, { inputs: [streams], outputs: [target] }, conversion);
+    return { pageCount: facts.pageCount, outputs: [{ path: target }] };
   }
 
   /** Reads the encryption of a document: a few hundred bytes of numbers and switches, which qpdf writes. */
@@ -297,6 +324,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     isNeeded,
     prepare,
     describe,
+    extract,
     close: async () => {
       await Promise.all([qpdf.close(), graphs.close()]);
     },

@@ -7,6 +7,7 @@ import { formPdf } from '../../../../fixtures/pdf-form.ts';
 import { pdfOf } from '../../../../fixtures/pdf-text.ts';
 import { drawPage, permissionsOf, readPdf } from '../../../../helpers/pdf.ts';
 import { isBlank, pixel } from '../../../../helpers/pixels.ts';
+import { unzip } from '../../../../helpers/zip.ts';
 import { useEngine } from '../../../conversion.ts';
 import { serveFiles } from '../../../serve-files.ts';
 
@@ -157,6 +158,41 @@ describe('a PDF', () => {
     expect((await readPdf(open)).title).toBe('New');
     const [red, green, blue] = await pixel(await draw(open, 1), 5, 95);
     expect(new Set([red, green, blue]).size).toBe(1);
+  });
+
+  it('is shown in black and white', async () => {
+    const boxes = [square, { ...square, x: 60, color: [0.9, 0.9, 0.2] as const }];
+
+    const mono = await convertOne(makePdf([{ ...SIZE, boxes }]), { format: 'pdf', options: '-mono' });
+
+    const drawn = await draw(mono, 1);
+    const found = await Promise.all([5, 65].map((x) => pixel(drawn, x, 95)));
+    expect(found.map((channels) => channels.slice(0, 3))).toEqual([
+      [0, 0, 0],
+      [255, 255, 255],
+    ]);
+  });
+
+  it('gives its attached files, with names that are safe and differ', async () => {
+    const file = (name: string, stream: number) => `<</Type/Filespec/F(${name})/EF<</F ${stream} 0 R>>>>`;
+    const source = pdfOf([
+      '<</Type/Catalog/Pages 2 0 R/Names<</EmbeddedFiles<</Names[(a)7 0 R(b)8 0 R]>>>>>>',
+      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Annots[<</Subtype/FileAttachment/FS 9 0 R>>]>>',
+      ...['one', 'two', 'six'].map((text) => `<</Length 3>>\nstream\n${text}\nendstream`),
+      ...[file('/etc/no.txt', 4), file('NO.txt', 5), file('..\\\\x:y', 6)],
+    ]);
+
+    const archive = await convertOne(source, { format: 'zip', options: '-attachments' });
+
+    expect((await unzip(archive)).map(({ name, content }) => [name, String(content)])).toEqual([
+      ['no.txt', 'one'],
+      ['NO (2).txt', 'two'],
+      ['x_y', 'six'],
+    ]);
+    expect(await refusal(makePdf([{}]), { format: 'zip', options: '-attachments' })).toMatchObject({
+      code: 'CONVERSION_FAILED',
+    });
   });
 
   const signed = pdfOf([
