@@ -8,12 +8,14 @@ import {
 } from '@aws-sdk/client-s3';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { QUERIES } from '../../infra/aws/constructs/queries.ts';
 import type { Check } from '../../infra/aws/smoke/check.ts';
 import { checkService } from '../../infra/aws/smoke/checks.ts';
 import { checkClaims } from '../../infra/aws/smoke/claims.ts';
 import { checkFunctions } from '../../infra/aws/smoke/direct.ts';
 import { readVersion } from '../../infra/version.ts';
 import { FORBIDDEN_V4, spellingsOfV4 } from '../fixtures/address-spellings.ts';
+import { readEvents, runQuery } from '../helpers/logs-insights.ts';
 import { CALLS, useEmulator } from './use-emulator.ts';
 
 const used = useEmulator();
@@ -113,6 +115,34 @@ it('names the versions that were deployed', async () => {
 
   expect(status).toBe(200);
   expect(JSON.parse(body.toString())).toEqual(readVersion((layer) => `dist/layers/${layer}`));
+});
+
+it('lets an operator find a failed call in the logs of router and tool by the request ID of its reply', async () => {
+  const { emulator, urlOf } = used();
+  const query = (name: string, values: Readonly<Record<string, string>> = {}) =>
+    runQuery(
+      QUERIES[name]!.replace(/[A-Z]+_ID|ACCOUNT/g, (found) => values[found] ?? found),
+      readEvents(emulator.logs),
+    );
+  const path = keyed(`app=imageproc&outfile=a.png&infile=${urlOf('a.html')}`);
+
+  const { headers, body } = await send(path, { headers: { accept: 'application/json' } });
+  const { requestId, code } = JSON.parse(body.toString());
+
+  expect(headers.get('x-request-id')).toBe(requestId);
+  const found = query('by request ID', { REQUEST_ID: requestId });
+  expect(found.map((line) => [line['@log'], line.event, line.code])).toEqual([
+    ['imageproc', 'failed', code],
+    ['router', 'call', code],
+  ]);
+  const failed = readEvents(emulator.logs).findLast((line) => line.event === 'failed')!;
+  expect(query('by account', { ACCOUNT: String(failed.account) })).toContainEqual(
+    expect.objectContaining({ requestId, event: 'failed' }),
+  );
+  expect(query('slowest')[0]!.milliseconds).toBeGreaterThan(Number(found[0]!.milliseconds));
+  expect(query('failed by code')).toContainEqual(
+    expect.objectContaining({ code, tool: 'imageproc', example: requestId }),
+  );
 });
 
 describe('the gateway', () => {

@@ -21,6 +21,9 @@ const defaults = parseSettings({});
 /** As long as Lambda's session tokens, and with the same alphabet. It becomes part of every presigned URL. */
 const SESSION_TOKEN = `IQoJb3JpZ2luX2Vj${'aB3/+xYz9'.repeat(96)}==`;
 
+/** Characters of each function's log that are kept, in whole lines. */
+const MAX_LOG = 100_000;
+
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 /**
@@ -51,7 +54,8 @@ export async function startEmulator({
   const logs = new Map<string, string>();
   const record = (line: string) => {
     const [name] = line.split(':', 1);
-    logs.set(name!, `${logs.get(name!) ?? ''}${line.slice(name!.length + 2)}\n`.slice(-100_000));
+    const text = `${logs.get(name!) ?? ''}${line.slice(name!.length + 2)}\n`;
+    logs.set(name!, text.length > MAX_LOG ? text.slice(text.indexOf('\n', text.length - MAX_LOG) + 1) : text);
     log(line);
   };
   const host: Host = {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
@@ -143,6 +144,7 @@ function proxyEvent({ method, headers, rawHeaders, socket }: IncomingMessage, ur
     pathParameters: null,
     stageVariables: null,
     requestContext: {
+      requestId: randomUUID(),
       path: url.pathname,
       stage: 'api',
       httpMethod: method,
@@ -203,7 +205,13 @@ function remapped(headers: Readonly<Record<string, string>>): Record<string, str
 /** Sends the gateway's own response of a type, as the stack defines it. Returns the status that its metrics count. */
 function refuse(response: ServerResponse, { responses }: GatewaySettings, type: string): number {
   const { status, headers, body } = responses.get(type) ?? responses.get('DEFAULT_5XX')!;
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
+  const resolved = Object.entries(headers).map(([name, value]) => [
+    name,
+    value === 'context.requestId' ? randomUUID() : value,
+  ]);
+  response
+    .writeHead(status, { ...Object.fromEntries(resolved), 'Content-Length': Buffer.byteLength(body) })
+    .end(body);
   // A modified status code counts as an error of the client.
   return status === UNMODIFIED[type] ? status : 400;
 }

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 export const QUERIES: Readonly<Record<string, string>> = {
   'by request ID': `fields @timestamp, @log, event, tool, code, status, milliseconds, cause
 | filter requestId = 'REQUEST_ID'
-| sort @timestamp`,
+| sort @timestamp asc`,
   'by account': `fields @timestamp, event, tool, code, milliseconds, requestId
 | filter account = 'ACCOUNT' or keyId = 'KEY_ID'
 | sort @timestamp desc

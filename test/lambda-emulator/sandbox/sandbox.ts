@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { processTree, readProcess } from '../../../functions/engines/worker/linux/proc.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
@@ -245,11 +246,10 @@ export class Sandbox {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        for (const line of text.split('\n')) if (line !== '') this.#log(line);
+    for (const input of [child.stdout, child.stderr])
+      createInterface({ input }).on('line', (line) => {
+        if (line !== '') this.#log(line);
       });
-    }
     child.once('exit', () => {
       if (this.#child !== child) return;
       this.kill('Runtime.ExitError');
