@@ -68,11 +68,14 @@ const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Starts tracing a call. Keeps the caller's request ID and trace context if they are safe to log. */
 export function traceOf({ header }: { header(name: string): string | undefined }): Trace {
-  const [requestId = '', traceparent = ''] = [header('x-request-id'), header('traceparent')];
+  const read = (name: string, form: RegExp) => {
+    const value = header(name);
+    // It is logged, and a caller may put the key into the wrong header.
+    return value !== undefined && form.test(value) && !containsApiKey(value) ? value : undefined;
+  };
   return {
-    // The request ID is logged, and a caller may put the key into the wrong header.
-    requestId: REQUEST_ID.test(requestId) && !containsApiKey(requestId) ? requestId : randomUUID(),
-    traceparent: TRACEPARENT.test(traceparent) ? traceparent : undefined,
+    requestId: read('x-request-id', REQUEST_ID) ?? randomUUID(),
+    traceparent: read('traceparent', TRACEPARENT),
   };
 }
 

@@ -7,13 +7,22 @@ const GROUP_LENGTH = 7;
  */
 const ANYWHERE = new RegExp(`(?<=${GROUP})(-${GROUP}){3}`, 'gi');
 
-/** Whether a text contains anything that looks like a key. */
-export function containsApiKey(text: string): boolean {
-  return text.search(ANYWHERE) >= 0;
+/** Keys of any form that this process accepts, because an operator chose them. */
+const chosen = new Set<string>();
+
+/** Makes the functions below find a key that an operator chose. */
+export function addChosenApiKey(apiKey: string): void {
+  chosen.add(apiKey);
 }
 
-/** Replaces anything that looks like a key. */
-export function withoutApiKeys(text: string): string {
+/** Whether a text contains a key, or anything that looks like one. */
+export function containsApiKey(text: string): boolean {
+  return text.search(ANYWHERE) >= 0 || [...chosen].some((apiKey) => text.includes(apiKey));
+}
+
+/** Replaces keys, and anything that looks like one. */
+export function withoutApiKeys(given: string): string {
+  const text = [...chosen].reduce((left, apiKey) => left.replaceAll(apiKey, '…'), given);
   const parts: string[] = [];
   let end = 0;
   for (const { 0: found, index } of text.matchAll(ANYWHERE)) {

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../../functions/platform/local/database.ts';
 import { createSqliteKeys } from '../../../../functions/platform/local/keys.ts';
 import { withKeys } from '../../../../functions/platform/local/with-keys.ts';
+import { traceOf } from '../../../../functions/router/call.ts';
+import { describe } from '../../../../functions/shared/log.ts';
 import { describeKeys } from '../keys/contract.ts';
 
 let directory: string;
@@ -69,5 +71,11 @@ it('accepts a key from the settings, in any form, in addition to the stored ones
   expect(await keys.find(apiKey)).toBeDefined();
   expect(await keys.find('my own')).toBeUndefined();
   expect(await stored.find('my own key')).toBeUndefined();
+  // As one that was generated, it must not be logged, whichever header it comes in.
+  const header = () => 'my-other-key';
+  expect(traceOf({ header }).requestId).toBe('my-other-key');
+  withKeys(stored, [{ apiKey: 'my-other-key', name: 'API_KEY' }]);
+  expect(traceOf({ header }).requestId).not.toContain('my-other-key');
+  expect(describe(new Error('my-other-key is refused'))).toBe('Error: … is refused');
   database.close();
 });
