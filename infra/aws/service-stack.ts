@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
@@ -284,12 +284,21 @@ export class ServiceStack extends Stack {
   #layerCode(name: Layer): Code {
     const folder = join(this.#artifacts, 'layers', name);
     const archive = `${folder}.zip`;
-    return existsSync(archive) ? Code.fromAsset(archive) : Code.fromAsset(folder, { exclude: ['.recipe'] });
+    const path = existsSync(archive) ? archive : folder;
+    // The CDK prints the name when it starts and ends the upload, which takes minutes for the largest.
+    const displayName = `layer ${name}, ${Math.ceil(bytesOf(folder) / 1e6)} MB unzipped`;
+    return Code.fromAsset(path, { exclude: ['.recipe'], displayName });
   }
 
   #output(id: string, value: string, description: string): void {
     new CfnOutput(this, id, { value, description });
   }
+}
+
+/** Returns the bytes of all files in a folder. */
+function bytesOf(folder: string): number {
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return paths.reduce((sum, path) => sum + lstatSync(join(folder, path)).size, 0);
 }
 
 /** Returns the sizes of all functions with these settings. */

@@ -21,7 +21,7 @@ const defaults = parseSettings({});
 /** As long as Lambda's session tokens, and with the same alphabet. It becomes part of every presigned URL. */
 const SESSION_TOKEN = `IQoJb3JpZ2luX2Vj${'aB3/+xYz9'.repeat(96)}==`;
 
-/** Characters of each function's log that are kept, in whole lines. */
+/** Maximum number of characters of each function's log that are kept, in whole lines. */
 const MAX_LOG = 100_000;
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;

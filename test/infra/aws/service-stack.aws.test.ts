@@ -102,7 +102,7 @@ describe('a stack whose layers were built in a container', () => {
   const outdir = join(tmpdir(), `synthesized-${process.pid}`);
   afterAll(() => rmSync(outdir, { recursive: true, force: true }));
 
-  it('uploads archives, which keep permissions on Windows, and names the engines', () => {
+  it('uploads archives, which keep permissions on Windows, under names for people, and names the engines', () => {
     writeFileSync(join(artifacts, 'layers/pdf.zip'), 'an archive');
     mkdirSync(join(artifacts, 'layers/pdf/pdf'));
     const manifest = [{ name: 'libreoffice-core-nogui', version: '4:25.2.3-2' }];
@@ -115,6 +115,8 @@ describe('a stack whose layers were built in a container', () => {
     rmSync(join(artifacts, 'layers/pdf.zip'));
     const archives = readdirSync(outdir).filter((name) => /^asset\..*\.zip$/.test(name));
     expect(archives.map((name) => readFileSync(join(outdir, name), 'utf8'))).toEqual(['an archive']);
+    // The CDK prints this name as progress of the upload.
+    expect(readFileSync(join(outdir, 'test.assets.json'), 'utf8')).toContain('"layer pdf, 1 MB unzipped"');
     const { version } = environmentOf(Template.fromStack(stack), 'router');
     expect(version).toMatchObject({ engines: { pdfium: '4:25.2.3-2' } });
   });
