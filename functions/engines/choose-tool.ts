@@ -50,7 +50,7 @@ export function readersOf({ head, name, contentType }: SourceFacts, format = '')
   if (SVG.test(head)) return drawing;
   if (PAGE_START.test(head)) return PAGE;
   const kind = kindOfBytes(head);
-  if (kind) return kind.tool === 'html2pdf' ? PAGE : [kind.tool];
+  if (kind) return kind.tool === 'html2pdf' ? PAGE : kind.tool ? [kind.tool] : [];
   const extension = /\.([a-z0-9]{1,8})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
   const type = kindOfType(contentType)?.tool;
   if (extension === 'svg' || contentType === 'image/svg+xml') return drawing;

@@ -1,9 +1,9 @@
 import { ConversionError } from '../errors.ts';
 
-/** A kind of file, and the tool that converts it. */
+/** A kind of file, and the tool that converts it, if there is one. */
 interface FileKind {
   readonly plural: string;
-  readonly tool: 'pdftools' | 'imageproc' | 'doc2any' | 'html2pdf';
+  readonly tool: 'pdftools' | 'imageproc' | 'doc2any' | 'html2pdf' | undefined;
   /** Whether a file begins like this. The first kilobyte has one character for each byte. */
   readonly begins: (head: string) => boolean;
   /** Whether a browser that took such a file for text shows this as its beginning. */
@@ -21,6 +21,10 @@ const ARCHIVE = 'PK\x03\x04';
 const SHOWN_COMPOUNDS = ['\xd0\xcf\x11\xe0', '\ufffd\ufffd\x11'];
 const IMAGES = ['\xff\xd8\xff', '\x89PNG\r\n', 'GIF87a', 'GIF89a', 'II*\0', 'MM\0*', '8BPS'];
 
+/** Header fields up to one that only mails and archives of pages (MHTML) have. A mailbox has a line before them. */
+const MAIL =
+  /^(From [^\n]*\n)?([!-9;-~]+:[^\n]*\n([ \t][^\n]*\n)*)*(MIME-Version: *1\.0|Delivered-To:|Return-Path: *<|Received: *(from|by) )/i;
+
 const startsWithAny = (text: string, starts: readonly string[]) =>
   starts.some((start) => text.startsWith(start));
 
@@ -30,6 +34,12 @@ const KINDS: readonly FileKind[] = [
     plural: 'web pages',
     tool: 'html2pdf',
     begins: (head) => /^\s*<(!doctype html|html|head|body)\b/i.test(head),
+  },
+  // Before the kinds of files that a mail may contain as text.
+  {
+    plural: 'emails',
+    tool: undefined,
+    begins: (head) => MAIL.test(head),
   },
   {
     plural: 'PDF documents',
@@ -81,7 +91,7 @@ export function notAPageError(kind: FileKind): ConversionError {
   return new ConversionError('UNSUPPORTED_SOURCE', `The source is not a web page. ${toolHint(kind)}`);
 }
 
-/** Returns a sentence that names the tool for a kind of file. */
+/** Returns a sentence that names the tool for a kind of file, or says that there is none. */
 export function toolHint({ plural, tool }: FileKind): string {
-  return `Use app=${tool} for ${plural}.`;
+  return tool ? `Use app=${tool} for ${plural}.` : `No tool converts ${plural}.`;
 }

@@ -46,7 +46,7 @@ export async function openUploadedPage(
     const head = index > 0 ? '' : await headOf({ file, start: 0, bytes: source.bytes });
     const kind = kindOfBytes(head);
     // Browsers show images.
-    if (kind?.tool === 'pdftools' || kind?.tool === 'doc2any') throw notAPageError(kind);
+    if (kind && kind.tool !== 'html2pdf' && kind.tool !== 'imageproc') throw notAPageError(kind);
     if (!head.startsWith('PK\x03\x04')) {
       const key = add(path, { file, start: 0, bytes: source.bytes });
       page ??= key;

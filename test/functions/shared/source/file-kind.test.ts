@@ -6,6 +6,7 @@ import {
   kindOfBytes,
   kindOfText,
   kindOfType,
+  notAPageError,
 } from '../../../../functions/shared/source/file-kind.ts';
 import { makePdf } from '../../../fixtures/pdf.ts';
 
@@ -33,6 +34,15 @@ it('names the tool for a PDF with junk before its header', () => {
 });
 
 it.each([
+  'Received: from a.example\r\n\tby b.example\r\nSubject: Hi\r\nMIME-Version: 1.0\r\n\r\n%PDF-',
+  'MIME-Version: 1.0\nDate: Wed, 4 Jan 2023 11:36:14 -0600\n',
+])('names no tool for the email %j', (head) => {
+  expect(notAPageError(kindOfBytes(head)!).message).toBe(
+    'The source is not a web page. No tool converts emails.',
+  );
+});
+
+it.each([
   ['\xff\xd8\xff\xe0', 'imageproc'],
   ['\x89PNG\r\n\x1a\n', 'imageproc'],
   ['RIFF\x10\0\0\0WEBPVP8 ', 'imageproc'],
@@ -41,6 +51,7 @@ it.each([
   ['PK\x03\x04 an archive of a web page, index.html', undefined],
   ['RIFF\x10\0\0\0WAVE', undefined],
   ['just text', undefined],
+  ['Note: a mail has the field\nMIME-Version\n: 1.0', undefined],
 ])('names the tool for %j: %s', (head, tool) => {
   expect(kindOfBytes(head)?.tool).toBe(tool);
 });
