@@ -134,6 +134,10 @@ export const pdfOptions = {
       protects: true,
       description: 'Leave out annotations and form fields',
     }),
+    layout: flag('-layout', {
+      outputs: ['txt'],
+      description: 'Keep columns and tables of a text below each other, with spaces',
+    }),
     quality: integer('-quality', {
       min: 1,
       max: 100,

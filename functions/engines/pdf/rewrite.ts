@@ -92,13 +92,17 @@ export async function* writeTexts(
   conversion: PdfConversion,
 ): AsyncGenerator<Output> {
   const { directory, delivery, options, limits } = conversion;
-  const annotations = !options.hideAnnotations;
+  const { layout, hideAnnotations } = options;
   for (const some of delivery === 'one' ? [pages] : pages.map((page) => [page])) {
     const target = `pages-${some[0]}.txt`;
     const path = join(directory, target);
     const failed = document.fallbackOnly
       ? some[0]!
-      : await pdfium.readText(document.source, { pages: some, annotations, target: path }, conversion);
+      : await pdfium.readText(
+          document.source,
+          { pages: some, annotations: !hideAnnotations, layout, target: path },
+          conversion,
+        );
     if (failed && !fallback) throw damagedPageError(failed);
     if (failed && fallback) {
       const { path: from, password } = document.source;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "document.h"
+#include "layout.h"
 #include "memory.h"
 #include "message.h"
 #include "replacements.h"
@@ -232,7 +233,7 @@ static void remove_hidden_objects(FPDF_PAGE page)
     }
 }
 
-static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements *replacements)
+static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements *replacements, bool layout)
 {
     const int end = FPDFText_CountChars(text);
     // Spaces between all characters may double their number.
@@ -261,7 +262,9 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
             }
             continue;
         }
-        const unsigned character = here ? sample_of(here) : read_character(text, &index, end);
+        unsigned character = here ? sample_of(here) : read_character(text, &index, end);
+        if (!character && layout && FPDFText_IsHyphen(text, index) == 1)
+            character = '-';
         // A space is already there, if the text between was not written again.
         const bool repeats = generated ? character == ' ' && count && line[count - 1].code == ' '
                                        : !here && is_drawn_again(line, count, character, &box);
@@ -273,20 +276,22 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
         if (!generated)
             last = line + count;
         count++;
-        if (character != '\n' || here)
+        if (character != '\n' || here || layout)
             continue;
         write_line(file, line, count - 1);
         put_character(file, '\n');
         count = 0;
         last = NULL;
     }
-    if (line)
+    if (line && layout)
+        write_layout(file, line, count, write_line);
+    else if (line)
         write_line(file, line, count);
     free(line);
 }
 
 // Returns false if PDFium cannot read the page.
-static bool write_page(FILE *file, int number, bool annotations)
+static bool write_page(FILE *file, int number, bool annotations, bool layout)
 {
     const FPDF_PAGE page = annotations ? load_flat_page(number) : load_page(number);
     if (!page || (document_is_cut_off() && FPDFPage_CountObjects(page) == 0))
@@ -295,7 +300,7 @@ static bool write_page(FILE *file, int number, bool annotations)
     struct replacements replacements = take_replacements(page);
     const FPDF_TEXTPAGE text = FPDFText_LoadPage(page);
     if (text) {
-        write_text(file, text, &replacements);
+        write_text(file, text, &replacements, layout);
         FPDFText_ClosePage(text);
     }
     put_back_replacements(&replacements, document_handle());
@@ -305,11 +310,11 @@ static bool write_page(FILE *file, int number, bool annotations)
 
 // Writes the text of pages as UTF-8 with a byte order mark. As in pdftotext, each page ends with a form feed.
 // Arguments: "pages" lists page numbers, and "target" is the name of the file. Without "annotations", annotations and
-// form fields are left out. Answers with the first page that PDFium cannot read, or with 0. The file is complete only
+// form fields are left out. With "layout", columns stay below each other. Answers with the first page that PDFium cannot read, or with 0. The file is complete only
 // if that is 0.
 void text_request(yyjson_val *arguments)
 {
-    const bool annotations = flag_member(arguments, "annotations");
+    const bool annotations = flag_member(arguments, "annotations"), layout = flag_member(arguments, "layout");
     const char *target = text_member(arguments, "target");
     FILE *file = target ? fopen(target, "wb") : NULL;
     if (!file) {
@@ -322,7 +327,7 @@ void text_request(yyjson_val *arguments)
     yyjson_val *page;
     yyjson_arr_foreach(yyjson_obj_get(arguments, "pages"), index, count, page) {
         const int number = yyjson_get_int(page);
-        if (!write_page(file, number, annotations)) {
+        if (!write_page(file, number, annotations, layout)) {
             failed = number;
             break;
         }

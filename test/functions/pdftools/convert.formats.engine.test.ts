@@ -43,6 +43,31 @@ describe('other formats', () => {
     expect(text.toString()).toBe('\ufeffPage 2\n\fPage 3\n\f');
   });
 
+  it('keeps columns of a text below each other', async () => {
+    const cells = [
+      ['Item', 'Price'],
+      ['A long name', '1.50'],
+      ['Tea', '12.00'],
+    ];
+    // Column after column, as some programs write tables.
+    const show = (text: string, x: number, row: number) => `1 0 0 1 ${x} ${700 - 20 * row} Tm (${text}) Tj`;
+    const shown = [0, 1].flatMap((column) =>
+      cells.map((row, at) => show(row[column]!, 50 + 150 * column, at)),
+    );
+    const source = makePdf([{ content: `BT /F1 12 Tf ${shown.join(' ')} ET` }]);
+
+    const text = await convertOne(source, { format: 'txt', options: '-layout' });
+
+    const lines = text
+      .toString()
+      .replace(/^\ufeff/, '')
+      .trimEnd()
+      .split('\n');
+    const start = lines[1]!.indexOf('1.50');
+    expect(start).toBeGreaterThan('A long name'.length);
+    expect(lines).toEqual(cells.map(([name, price]) => `${name!.padEnd(start)}${price}`));
+  });
+
   it('join words that are hyphenated at the end of a line', async () => {
     const lines = 'BT /F1 14 Tf 50 160 Td (A well-known para-) Tj 0 -16 Td (graph) Tj ET';
 

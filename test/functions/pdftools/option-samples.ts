@@ -42,5 +42,6 @@ export const SAMPLES: Samples<typeof pdftools, 'watermark' | 'rotate' | 'split' 
   mono: { value: 'on' },
   transparent: { value: 'on' },
   hideAnnotations: { value: 'on' },
+  layout: { value: 'on' },
   quality: { value: '20' },
 };

@@ -68,6 +68,8 @@ interface TextRequest {
   readonly pages: readonly number[];
   /** Whether to include form fields and other text that annotations display. */
   readonly annotations: boolean;
+  /** Whether columns stay below each other. */
+  readonly layout: boolean;
   readonly target: string;
 }
 
@@ -152,8 +154,8 @@ export function createPdfium(
   async function readText(source: PdfSource, textRequest: TextRequest, request: WorkerRequest) {
     const { args, inputs } = sourceOf(source, request);
     const target = relative(request.directory, textRequest.target);
-    const { pages, annotations } = textRequest;
-    const text = { ...args, pages, annotations, target };
+    const { pages, annotations, layout } = textRequest;
+    const text = { ...args, pages, annotations, layout, target };
     const work = { operation: 'text', arguments: text, inputs, outputs: [target] };
     return (await client.run<{ failed: number }>(work, request)).failed;
   }
