@@ -51,7 +51,8 @@ static size_t split(const struct placed *characters, size_t count, struct segmen
             continue;
         }
         struct segment *last = segments + (found ? found - 1 : 0);
-        const float gap = open ? here->left - last->right : 0, height = higher_of(here->top - here->bottom, open ? height_of(last) : 0);
+        const float gap = open ? here->left - last->right : 0;
+        const float height = higher_of(here->top - here->bottom, open ? height_of(last) : 0);
         // Right-to-left text goes back. A line may go on after a hyphen.
         const bool is_apart = gap > COLUMN_GAP * height || gap < last->left - last->right - height;
         if (!open || is_apart || here->top < last->bottom || here->bottom > last->top)

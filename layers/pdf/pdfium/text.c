@@ -310,8 +310,8 @@ static bool write_page(FILE *file, int number, bool annotations, bool layout)
 
 // Writes the text of pages as UTF-8 with a byte order mark. As in pdftotext, each page ends with a form feed.
 // Arguments: "pages" lists page numbers, and "target" is the name of the file. Without "annotations", annotations and
-// form fields are left out. With "layout", columns stay below each other. Answers with the first page that PDFium cannot read, or with 0. The file is complete only
-// if that is 0.
+// form fields are left out. With "layout", columns stay below each other. Answers with the first page that PDFium cannot
+// read, or with 0. The file is complete only if that is 0.
 void text_request(yyjson_val *arguments)
 {
     const bool annotations = flag_member(arguments, "annotations"), layout = flag_member(arguments, "layout");
