@@ -100,6 +100,15 @@ export function createHandler<T extends Tool>(
     };
   }
 
+  /** A directory that cannot be deleted does not change the result. */
+  async function remove(directory: string): Promise<void> {
+    try {
+      await directories.remove(directory);
+    } catch (thrown) {
+      log('directory not deleted', { cause: describe(thrown) }, 'error');
+    }
+  }
+
   return async (invocation, callerSignal) => {
     const started = Date.now();
     const deadline = Math.min(invocation.deadline, started + invocation.limits.conversionTime);
@@ -135,7 +144,7 @@ export function createHandler<T extends Tool>(
       return { ok: false, error: error.toReport(), ...unconverted, measured };
     } finally {
       conversions?.ended(tool.name, code, measurement.result());
-      await afterReply(() => directories.remove(directory));
+      await afterReply(() => remove(directory));
     }
   };
 }

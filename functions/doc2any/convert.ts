@@ -1,7 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readersOf } from '../engines/choose-tool.ts';
-import { INPUTS } from '../engines/office/inputs.ts';
+import { INPUTS, type Input } from '../engines/office/inputs.ts';
 import { createOffice } from '../engines/office/office.ts';
 import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
 import { createSources, type Document } from '../engines/office/sources.ts';
@@ -14,13 +14,16 @@ import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages, selectsAll } from '../shared/options/page-selection.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
+import { fileContains } from '../shared/source/file-contains.ts';
 import { readHead } from '../shared/source/read-head.ts';
-import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
+import type { Conversion, Converted, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import { INFILE, UnconvertedError } from '../shared/unconverted.ts';
 import { withoutAbsent } from '../shared/without-absent.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
 
 const INLINED = 'Floating tables were moved into the text because LibreOffice could not lay them out.';
+const UNFITTED =
+  'The pages may differ from those in Word, because LibreOffice failed with the corrections for it.';
 
 type Doc2anyConversion = Conversion<Doc2anyOptions, SourceFile>;
 
@@ -59,21 +62,23 @@ export function createEngine(
    * closer, and the document that gives it.
    */
   async function toClosestPdf(conversion: Doc2anyConversion, fitted: Document) {
-    const plain = { ...fitted, pages: undefined };
     const bound = boundOf(conversion, fitted);
-    const convertPlain = async () => ({
-      ...(await toPdf(conversion, plain, bound, 'plain')),
-      document: plain,
+    const convertPlain = async (document: Document) => ({
+      ...(await toPdf(conversion, document, bound, 'plain')),
+      document,
     });
     const { pages: recorded } = fitted;
-    if (recorded === undefined) return convertPlain();
+    if (recorded === undefined) return convertPlain(fitted);
     // Fitting may take more time than is allowed.
     const first = await toPdf(conversion, fitted, bound).catch(() => undefined);
     conversion.signal.throwIfAborted();
-    if (!first) return convertPlain();
+    if (!first) {
+      const restored = await convertPlain(await sources.restore(fitted, conversion));
+      return { ...restored, warnings: [UNFITTED] };
+    }
     const closest = { ...first, document: fitted };
     if (recorded === 0 || first.pageCount === recorded) return closest;
-    const second = await convertPlain();
+    const second = await convertPlain({ ...fitted, pages: undefined });
     const distanceOf = ({ pageCount }: { pageCount: number }) => Math.abs(pageCount - recorded);
     return distanceOf(second) < distanceOf(first) ? second : closest;
   }
@@ -121,8 +126,7 @@ export function createEngine(
   /** Finishes a PDF, which another tool has made of an image. */
   async function convertPdf(conversion: Doc2anyConversion) {
     const { source, options, directory } = conversion;
-    const bytes = await readFile(source.path);
-    if (bytes.includes('/ByteRange') || bytes.includes('/Encrypt'))
+    if (await fileContains(source.path, '/ByteRange', '/Encrypt'))
       throw new ConversionError('UNSUPPORTED_SOURCE', 'The source is a signed or encrypted PDF document.', {
         parameter: INFILE,
       });
@@ -162,18 +166,25 @@ export function createEngine(
       return await convertDocument(conversion, document);
     } catch (thrown) {
       if (!isEndless(thrown) || !(await sources.inlineTables(document, conversion))) throw thrown;
-      const converted = await convertDocument(conversion, document);
-      const { warnings = [] } = 'warnings' in converted ? converted : {};
-      return { ...converted, warnings: [INLINED, ...warnings] };
+      const inlined = { ...document, pages: undefined };
+      return withWarnings([INLINED], await convertDocument(conversion, inlined));
     }
   }
 
   async function convertDocument(conversion: Doc2anyConversion, source: Document) {
+    const editable = readEditable(conversion.format);
+    if (editable) return { ...(await toEditable(conversion, source, editable)), sourceKind: source.kind };
+    const closest = await toClosestPdf(conversion, source);
+    const { warnings = [], ...whole } = { warnings: undefined, ...closest };
+    return withWarnings(warnings, await finishDocument(conversion, whole, source.kind));
+  }
+
+  async function finishDocument(
+    conversion: Doc2anyConversion,
+    { document, ...whole }: Omit<Awaited<ReturnType<typeof toClosestPdf>>, 'warnings'>,
+    sourceKind: Input,
+  ) {
     const { options, format, limits } = conversion;
-    const sourceKind = source.kind;
-    const editable = readEditable(format);
-    if (editable) return { ...(await toEditable(conversion, source, editable)), sourceKind };
-    const { document, ...whole } = await toClosestPdf(conversion, source);
     const { pageCount } = whole;
     if (pageCount > limits.pages) {
       throw new ConversionError('RESULT_TOO_LARGE', `The document has more than ${limits.pages} pages.`);
@@ -203,6 +214,11 @@ export function createEngine(
       await Promise.all([sources, office, qpdf, archiver, rasterize].map((part) => part.close()));
     },
   };
+}
+
+function withWarnings(added: readonly string[], converted: Converted): Converted {
+  const warnings = [...added, ...(converted.warnings ?? [])];
+  return { ...converted, ...(warnings.length > 0 && { warnings }) };
 }
 
 /** Whether LibreOffice ran out of time for the layout. */

@@ -43,6 +43,8 @@ export interface CallFacts extends Progress {
   readonly keyId?: string;
   readonly account?: string;
   readonly isDemo?: boolean;
+  /** Whether the account itself has too many conversions in progress. */
+  readonly exceedsShare?: boolean;
 }
 
 /** A call in progress. */
@@ -115,8 +117,8 @@ export function notAdmitted(
  * Whether a tool may have been invoked. With `QUOTA_EXCEEDED`, the storage refused either the grant, before that, or
  * the result.
  */
-export function wasInvoked({ code, request, result }: CallFacts): boolean {
-  return request !== undefined && (code !== 'QUOTA_EXCEEDED' || result !== undefined);
+export function wasInvoked({ code, request, result, exceedsShare }: CallFacts): boolean {
+  return request !== undefined && !exceedsShare && (code !== 'QUOTA_EXCEEDED' || result !== undefined);
 }
 
 /**
@@ -124,7 +126,8 @@ export function wasInvoked({ code, request, result }: CallFacts): boolean {
  * that never reached a tool.
  */
 export function refundOf(facts: CallFacts): Refund {
-  if (facts.code === 'INTERNAL' || facts.code === 'OVERLOADED') return 'all';
+  const { code, exceedsShare } = facts;
+  if (code === 'INTERNAL' || (code === 'OVERLOADED' && !exceedsShare)) return 'all';
   return wasInvoked(facts) ? 'none' : 'month';
 }
 

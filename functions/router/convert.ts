@@ -85,7 +85,8 @@ export async function convert(
     ended = { reply, facts: { ...progress, code: 'OK', keyId, account } };
   } catch (thrown) {
     const { error, code } = failureOf(thrown, trace, log, signal);
-    ended = { reply: present.error(error), facts: { ...progress, code, keyId, account } };
+    const exceedsShare = error.values?.share !== undefined;
+    ended = { reply: present.error(error), facts: { ...progress, code, keyId, account, exceedsShare } };
   } finally {
     await takeTurn(account);
     const facts = ended?.facts ?? { code: 'INTERNAL' };

@@ -1,9 +1,12 @@
 import type { Claims, Recognized } from './detect/recognized.ts';
 
+/** Name of the file with a document that LibreOffice reads better than the source. */
+export const REWRITTEN = 'rewritten';
+
 /** The operations of the worker and their arguments. Everything that an attacker may have written is parsed there. */
 export interface SourceOperations {
   /**
-   * Recognizes a source and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF with closed
+   * Recognizes a source and writes `REWRITTEN` if LibreOffice needs that: text as UTF-8, truncated RTF with closed
    * groups, archives without duplicate parts, and Word documents with the layout of Word.
    */
   readonly prepare: {
@@ -13,7 +16,7 @@ export interface SourceOperations {
     /** Whether the result has pages. Other results should be as close to the source as possible. */
     readonly isPrinted: boolean;
   };
-  /** Moves the floating tables of a Word document into its text, in place. Returns whether there were any. */
+  /** Moves the floating tables of a Word document into its text, in `REWRITTEN`. Returns whether there were any. */
   readonly inlineTables: { readonly path: string };
   /** Counts the pages of a PDF that LibreOffice wrote. Returns 0 if it is not complete. */
   readonly count: { readonly path: string };
@@ -30,4 +33,6 @@ export interface Prepared extends Recognized {
   readonly pages?: number | undefined;
   /** Whether fields of a Word document have to be computed for each page. */
   readonly hasPageFields: boolean;
+  /** Whether there is a file `REWRITTEN`. */
+  readonly isRewritten: boolean;
 }

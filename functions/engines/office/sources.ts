@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
@@ -10,7 +10,7 @@ import { type Input, readInput } from './inputs.ts';
 import { DEFAULT_LOCALE, systemLocaleOf } from './locale.ts';
 import type { OfficeConversion } from './options.ts';
 import { readEditable } from './outputs.ts';
-import type { Prepared, SourceOperations } from './request.ts';
+import { type Prepared, REWRITTEN, type SourceOperations } from './request.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 /** Timeout for recognizing a source or counting pages, in milliseconds. The largest sources take a tenth of it. */
@@ -45,7 +45,7 @@ export function createSources(dependencies: ScriptDependencies) {
     args: SourceOperations[typeof operation],
     { account, signal, directory }: OfficeConversion,
   ): Promise<Reply> {
-    const work = { operation, arguments: args, inputs: [args.path] };
+    const work = { operation, arguments: args, inputs: [args.path], outputs: [REWRITTEN] };
     return withTimeout(TASK_TIME, signal, (limited) =>
       client.run<Reply>(work, { account, directory, signal: limited }),
     );
@@ -68,7 +68,7 @@ export function createSources(dependencies: ScriptDependencies) {
     const folder = editable ? join(directory, 'document') : directory;
     await mkdir(folder, { recursive: true });
     const named = join(folder, `${documentName(source.name)}.${kind}`);
-    linkOrCopy(source.path, named);
+    linkOrCopy(reply.isRewritten === true ? join(directory, REWRITTEN) : source.path, named);
     const separator =
       kind === 'csv' || kind === 'tsv' ? (options.separator ?? pickSeparator(reply)) : undefined;
     const { pages } = reply;
@@ -95,10 +95,30 @@ export function createSources(dependencies: ScriptDependencies) {
   /** Moves the floating tables of a document into its text. Returns whether there were any. */
   async function inlineTables({ path }: Document, conversion: OfficeConversion): Promise<boolean> {
     const name = relative(conversion.directory, path);
-    return (await run<boolean>('inlineTables', { path: name }, conversion)) === true;
+    if ((await run<boolean>('inlineTables', { path: name }, conversion)) !== true) return false;
+    await replace(path, join(conversion.directory, REWRITTEN));
+    return true;
   }
 
-  return { prepare, inlineTables, countPages, warm: () => client.warm(), close: () => client.close() };
+  /** Undoes everything that was changed in a document to make LibreOffice draw it as Word does. */
+  async function restore(document: Document, { source }: OfficeConversion): Promise<Document> {
+    await replace(document.path, source.path);
+    return { ...document, pages: undefined, hasPageFields: false };
+  }
+
+  return {
+    prepare,
+    inlineTables,
+    restore,
+    countPages,
+    warm: () => client.warm(),
+    close: () => client.close(),
+  };
+}
+
+async function replace(path: string, by: string): Promise<void> {
+  await rm(path);
+  linkOrCopy(by, path);
 }
 
 /** Returns the first of some language tags that is a valid text, as a name of the C library. */

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { countPages } from '../pdf/page-count.ts';
 import { serveRequests } from '../worker/serve.ts';
 import { correct, correctionsOf } from './corrections.ts';
@@ -9,7 +9,7 @@ import { recognize } from './detect/recognize.ts';
 import { missingEnds } from './detect/rtf.ts';
 import { findSeparator } from './detect/separator.ts';
 import type { Input } from './inputs.ts';
-import type { Prepared, SourceOperations } from './request.ts';
+import { type Prepared, REWRITTEN, type SourceOperations } from './request.ts';
 import { layOutAsWord, withoutFloatingTables } from './word/rewrite.ts';
 
 await serveRequests<SourceOperations>({
@@ -29,37 +29,38 @@ async function prepare({
   let pages: number | undefined;
   let hasPageFields = false;
   let isTight = /^p(?:pt|ot|ps)$/.test(kind);
-  if (kind === 'rtf') appendFileSync(path, missingEnds(bytes));
+  let rewritten: Buffer | undefined;
+  const ends = kind === 'rtf' ? missingEnds(bytes) : '';
+  if (ends !== '') rewritten = Buffer.concat([bytes, Buffer.from(ends)]);
   if (isArchive(bytes)) {
-    const unique = await withoutDuplicates(bytes).catch(() => undefined);
+    rewritten = await withoutDuplicates(bytes).catch(() => undefined);
     const isWord = /^do[ct][xm]$/.test(kind);
     const laidOut =
-      isWord && isPrinted ? await layOutAsWord(unique ?? bytes).catch(() => undefined) : undefined;
-    const whole = laidOut?.bytes ?? unique;
-    const corrected = await correct(whole ?? bytes, isPrinted ? correctionsOf(kind) : []);
-    const changed = corrected.bytes ?? whole;
+      isWord && isPrinted ? await layOutAsWord(rewritten ?? bytes).catch(() => undefined) : undefined;
+    rewritten = laidOut?.bytes ?? rewritten;
+    const corrected = await correct(rewritten ?? bytes, isPrinted ? correctionsOf(kind) : []);
+    rewritten = corrected.bytes ?? rewritten;
     isTight = corrected.isEastAsian;
-    if (changed) writeFileSync(path, changed);
     pages = laidOut?.pages;
     hasPageFields = laidOut?.hasPageFields ?? false;
   }
-  if (isPrinted && !encrypted && /^(fo|o)d[tspg]$|^ot[tsp]$/.test(kind)) {
-    const dated = await withOwnDates(readFileSync(path)).catch(() => undefined);
-    if (dated) writeFileSync(path, dated);
-  }
+  if (isPrinted && !encrypted && /^(fo|o)d[tspg]$|^ot[tsp]$/.test(kind))
+    rewritten = (await withOwnDates(rewritten ?? bytes).catch(() => undefined)) ?? rewritten;
   const isTable = kind === 'csv' || kind === 'tsv';
-  if (text !== undefined && (isTable || kind === 'txt')) {
-    // With a byte order mark, Writer reads the text as UTF-8. Calc is told the encoding by an option.
-    writeFileSync(path, isTable ? text : `\ufeff${text}`);
-  }
+  // With a byte order mark, Writer reads the text as UTF-8. Calc is told the encoding by an option.
+  if (text !== undefined && (isTable || kind === 'txt'))
+    rewritten = Buffer.from(isTable ? text : `\ufeff${text}`);
+  if (rewritten !== undefined) writeFileSync(REWRITTEN, rewritten);
+  const isRewritten = rewritten !== undefined;
   const language = encrypted ? undefined : await declaredLanguage(kind, bytes).catch(() => undefined);
-  return { kind, encrypted, separator: separatorOf(kind, text), pages, hasPageFields, isTight, language };
+  const separator = separatorOf(kind, text);
+  return { kind, encrypted, separator, pages, hasPageFields, isTight, language, isRewritten };
 }
 
 async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<boolean> {
   const bytes = readFileSync(path);
   const inline = isArchive(bytes) ? await withoutFloatingTables(bytes).catch(() => undefined) : undefined;
-  if (inline) writeFileSync(path, inline);
+  if (inline) writeFileSync(REWRITTEN, inline);
   return inline !== undefined;
 }
 

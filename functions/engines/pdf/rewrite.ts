@@ -1,7 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import { selectsAll } from '../../shared/options/page-selection.ts';
+import { fileContains } from '../../shared/source/file-contains.ts';
 import type { Output } from '../../shared/tool.ts';
 import type { PdfConversion } from './options.ts';
 import { damagedPageError, type Engines, type PdfDocument } from './pdfium/document.ts';
@@ -15,8 +16,8 @@ export const SIGNED = 'The signatures of the PDF are not valid in the result, be
  * Whether a PDF is signed. A signature is never compressed, because the bytes that it covers must be readable in the
  * file.
  */
-export async function hasSignature(path: string): Promise<boolean> {
-  return (await readFile(path)).includes('/ByteRange');
+export function hasSignature(path: string): Promise<boolean> {
+  return fileContains(path, '/ByteRange');
 }
 
 /** Writes pages as PDFs: decrypted, rotated, compressed, and linearized for fast display. */

@@ -34,6 +34,7 @@ export function limitInvocations(invoke: Invoke, max: number): Invoke {
     if (own >= share)
       throw overloadedError(
         `This account already has ${own} of ${share} conversions in progress. Retry in 5 seconds.`,
+        { share },
       );
     sum += 1;
     running.set(account, own + 1);
@@ -48,6 +49,6 @@ export function limitInvocations(invoke: Invoke, max: number): Invoke {
   };
 }
 
-function overloadedError(message: string): ConversionError {
-  return new ConversionError('OVERLOADED', message, { retryAfter: 5 });
+function overloadedError(message: string, values?: { share: number }): ConversionError {
+  return new ConversionError('OVERLOADED', message, { retryAfter: 5, values });
 }

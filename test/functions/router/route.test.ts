@@ -287,6 +287,21 @@ describe('an error', () => {
     expect(body).toBe('[ERROR] Busy. (OVERLOADED)');
   });
 
+  it('because the account itself has too much in progress counts towards its rate, but not as a conversion', async () => {
+    const refunds: string[] = [];
+    const { limiter } = dependencies;
+    const release = async (_ticket: unknown, refund: string) => void refunds.push(refund);
+    dependencies = { ...dependencies, limiter: { ...limiter, release } };
+    const busy = new ConversionError('OVERLOADED', 'Busy.');
+    const own = new ConversionError('OVERLOADED', 'Busy.', { values: { share: 4 } });
+    for (const error of [busy, own]) {
+      answering(() => Promise.reject(error));
+      await call();
+    }
+
+    expect(refunds).toEqual(['all', 'month']);
+  });
+
   it.each([
     new Error('secret /root/x', { cause: new Error('fetch https://u:p@h.example/?k=hidden') }),
     { code: 'NOT_FOUND', message: 'secret' },

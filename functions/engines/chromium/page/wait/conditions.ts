@@ -25,21 +25,21 @@ export async function waitForConditions(
   const { waitUntil, javascriptDelay, windowStatus, waitForSelector, waitForExpression } = options;
   if (waitForSelector !== undefined) await checkSelector(session, '--wait-for-selector', waitForSelector);
   if (waitForExpression !== undefined) await checkExpression(session, waitForExpression);
-  if (waitUntil === 'networkidle0') await untilIdle(watched, 0);
-  if (waitUntil === 'networkidle2') await untilIdle(watched, 2);
+  if (waitUntil === 'networkidle0') await untilIdle(session, watched, 0);
+  if (waitUntil === 'networkidle2') await untilIdle(session, watched, 2);
   if (javascriptDelay) await sleep(javascriptDelay);
   if (windowStatus !== undefined) {
-    await until('--window-status', () =>
+    await until(session, '--window-status', () =>
       isTrueInPage(session, `window.status === ${JSON.stringify(windowStatus)}`),
     );
   }
   if (waitForSelector !== undefined) {
-    await until('--wait-for-selector', () =>
+    await until(session, '--wait-for-selector', () =>
       isTrueInPage(session, `document.querySelector(${JSON.stringify(waitForSelector)})`),
     );
   }
   if (waitForExpression !== undefined) {
-    await until('--wait-for-expression', () => isTrueInPage(session, waitForExpression));
+    await until(session, '--wait-for-expression', () => isTrueInPage(session, waitForExpression));
   }
 }
 
@@ -80,19 +80,26 @@ async function checkExpression(session: Session, expression: string): Promise<vo
   );
 }
 
-async function until(option: string, isMet: () => Promise<boolean>): Promise<void> {
+async function until({ protocol }: Session, option: string, isMet: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + TIMEOUT; performance.now() < end; await sleep(INTERVAL)) {
-    // Queries fail while the page navigates.
-    if (await isMet().catch(() => false)) return;
+    // Queries fail while the page navigates, and when it has been closed.
+    const met = await isMet().catch(() => false);
+    if (protocol.detached) throw new Error('The page was closed.');
+    if (met) return;
   }
   const message = `Timed out after ${TIMEOUT / 1000} s waiting for ${option}.`;
   throw new ConversionError('SOURCE_TIMEOUT', message, { parameter: option });
 }
 
 /** Waits until at most `allowed` requests are in progress. After the timeout, the page is converted as it is. */
-async function untilIdle({ requests }: WatchedDocument, allowed: number): Promise<void> {
+async function untilIdle(
+  { protocol }: Session,
+  { requests }: WatchedDocument,
+  allowed: number,
+): Promise<void> {
   let since = performance.now();
   for (const end = since + TIMEOUT; performance.now() < end; await sleep(INTERVAL)) {
+    if (protocol.detached) throw new Error('The page was closed.');
     if (requests.count() > allowed) since = performance.now();
     if (performance.now() - since >= IDLE_TIME) return;
   }
