@@ -39,7 +39,7 @@ export const keysAndLimits = [
     ['1000 * Number(expires) > now', '1e6 * Number(expires) > now'],
   ]),
   ...inFile('functions/router/call.ts', [
-    ["facts.code === 'INTERNAL' || facts.code === 'OVERLOADED'", "facts.code === 'INTERNAL'"],
+    ["code === 'INTERNAL' || (code === 'OVERLOADED' && !exceedsShare)", "facts.code === 'INTERNAL'"],
   ]),
   ...inFile('functions/site/accounts/members.ts', [
     ['this.#records.take(`link#', 'this.#records.get(`link#'],

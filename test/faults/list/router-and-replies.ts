@@ -54,10 +54,7 @@ export const routerAndReplies = [
   ]),
   ...inFile('functions/shared/timeout.ts', [["signal.removeEventListener('abort', reject);", '']]),
   ...inFile('functions/conversion/handler.ts', [
-    [
-      'await afterReply(() => directories.remove(directory))',
-      'void afterReply(() => directories.remove(directory))',
-    ],
+    ['await afterReply(() => remove(directory))', 'void afterReply(() => directories.remove(directory))'],
   ]),
   ...inFile('functions/conversion/store.ts', [
     [
