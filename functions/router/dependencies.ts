@@ -13,6 +13,7 @@ import type { DemoDependencies } from './admission/demo.ts';
 import type { Coalesce } from './coalesce.ts';
 import type { HealthDependencies } from './health.ts';
 import type { Contact } from './reply.ts';
+import type { SampleUrl } from './samples.ts';
 import type { Traces } from './traces/traced-call.ts';
 
 /** The dependencies of the router, which differ between AWS and one machine. */
@@ -26,6 +27,8 @@ export interface Dependencies extends LimitDependencies, HealthDependencies, Dem
   /** Absent if the cost of conversions is not reported. */
   readonly priceRows?: PriceRows | undefined;
   readonly storage: Storage;
+  /** Finds the bundled sources. None are offered if absent. */
+  readonly sampleUrl?: SampleUrl | undefined;
   /** If absent, sources can only be URLs. */
   readonly uploads?: Uploads | undefined;
   readonly coalesce: Coalesce;

@@ -29,6 +29,7 @@ import { describeApi } from './reference/openapi.ts';
 import { compressedReply, type HttpReply, jsonReply, withHeaders } from './reply.ts';
 import { parameterNames } from './request.ts';
 import { deleteResult } from './results.ts';
+import { withSamples } from './samples.ts';
 import { takeTurn } from './turn.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
 import { readUsage } from './usage.ts';
@@ -126,13 +127,17 @@ function tooManyWithoutKeyError(): ConversionError {
 }
 
 /** Responds to a request for the holder of its key, or in demo mode. */
-async function authorize(call: Call, dependencies: Dependencies): Promise<CallResult> {
-  const { http, present, endpoint } = call;
+async function authorize(received: Call, dependencies: Dependencies): Promise<CallResult> {
+  const { present, endpoint } = received;
   const { keys, contact } = dependencies;
-  if (isSignedLink(http.query)) {
-    const key = await authorizeLink(call, dependencies);
+  const sent = received.http;
+  const linkKey = isSignedLink(sent.query) ? await authorizeLink(received, dependencies) : undefined;
+  // Not before, because the signature is that of the query as it was sent.
+  const http = { ...sent, query: await withSamples(sent.query, dependencies) };
+  const call = { ...received, http };
+  if (linkKey) {
     // A signed query is sorted, so the original order of its options is unknown.
-    return convert({ ...call, http: { ...http, unordered: http.query.length } }, key, dependencies);
+    return convert({ ...call, http: { ...http, unordered: http.query.length } }, linkKey, dependencies);
   }
   const key = call.key ?? http.member ?? (await authenticate(http, keys));
   if (!key && present.hasKeyStatus) return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };

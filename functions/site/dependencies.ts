@@ -5,10 +5,8 @@ import { createDynamoAudit } from '../platform/aws/audit.ts';
 import type { SiteEnvironment } from '../platform/aws/environment.ts';
 import { readParameters } from '../platform/aws/parameters.ts';
 import { createDynamoRecords } from '../platform/aws/records.ts';
-import { createS3Samples } from '../platform/aws/s3-samples.ts';
 import type { TableLocation } from '../platform/aws/table.ts';
 import { createSmtp } from '../platform/smtp.ts';
-import type { Storage } from '../platform/storage.ts';
 import { MAX_INLINE_BYTES, SITE_PATH } from '../shared/settings/aws.ts';
 import type { ConversionLimits, Tool } from '../shared/tool.ts';
 import type { AccountDependencies } from './accounts/accounts.ts';
@@ -23,9 +21,7 @@ type Shared = Pick<
   'keys' | 'usage' | 'failures' | 'operation' | 'priceRows' | 'limiter' | 'defaultLimits' | 'log'
 > & {
   readonly tools: readonly Tool[];
-  readonly storage: Storage;
   readonly table: TableLocation;
-  readonly results: Parameters<typeof createS3Samples>[0];
   readonly supportUrl: string;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
   /** Takes emails that may be sent after the reply. */
@@ -35,7 +31,7 @@ type Shared = Pick<
 /** Opens the site on AWS, with its secrets and the files beside this script. */
 export async function openSite(
   { origin, resultsOrigin, signUp, mail, openId }: SiteEnvironment,
-  { tools, storage, table, results, supportUrl, keep, limits, ...shared }: Shared,
+  { tools, table, supportUrl, keep, limits, ...shared }: Shared,
 ): Promise<Site> {
   const folder = join(import.meta.dirname, 'site');
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
@@ -46,10 +42,7 @@ export async function openSite(
   return createSite({
     tools,
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
-    samples: {
-      list: JSON.parse(read('samples.json')) as readonly Sample[],
-      urlOf: createS3Samples(results, storage, join(folder, 'samples')),
-    },
+    samples: JSON.parse(read('samples.json')) as readonly Sample[],
     accounts: {
       ...shared,
       records: createDynamoRecords(table),

@@ -6,8 +6,8 @@ import { llmsText } from '../router/reference/llms.ts';
 import { commonParameters } from '../router/reference/openapi.ts';
 import type { HttpReply } from '../router/reply.ts';
 import { readRequest } from '../router/request.ts';
+import { withSamples } from '../router/samples.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
 import { type AccountDependencies, createAccounts } from './accounts/accounts.ts';
 import { sessionCookie, sessionIn } from './accounts/cookies.ts';
@@ -27,10 +27,8 @@ interface SiteDependencies extends FileLimits {
   readonly assets: Assets;
   /** Nobody can sign in if absent. */
   readonly accounts?: AccountDependencies | undefined;
-  /** The bundled sources, and the URLs that tools download them from. None are offered if absent. */
-  readonly samples?:
-    | { readonly list: readonly Sample[]; readonly urlOf: (infile: string) => Promise<string> | string }
-    | undefined;
+  /** The bundled sources, which pages offer. */
+  readonly samples?: readonly Sample[];
   /** URL of the operator's support page, if it is not the site's own. */
   readonly supportUrl?: string | undefined;
   /** Origins of the results, if they differ from the site's origin. */
@@ -49,8 +47,6 @@ export type SiteReply = Omit<HttpReply, 'body'> & { readonly body: string | Buff
 export interface Site {
   /** Responds to a request for a page, or hands a conversion to the router. Returns `undefined` for all other paths. */
   respond(request: HttpRequest, origin: string): Promise<SiteReply | Routed | undefined>;
-  /** Replaces `sample:NAME` in `infile` with the URL of the sample. */
-  withSamples(request: HttpRequest): Promise<HttpRequest>;
 }
 
 /** Endpoints of the router that members use without a key, by their paths on the site. */
@@ -67,7 +63,7 @@ const MAX_ORIGINS = 10;
 
 /** Creates the pages that people open in a browser. */
 export function createSite(dependencies: SiteDependencies): Site {
-  const { tools, assets, samples, supportUrl, path: place = '' } = dependencies;
+  const { tools, assets, samples = [], supportUrl, path: place = '' } = dependencies;
   const parameters = commonParameters(tools);
   const accounts = dependencies.accounts && createAccounts(dependencies.accounts);
   const checks = createKeylessLimit(CHECKS_PER_MINUTE);
@@ -82,7 +78,7 @@ export function createSite(dependencies: SiteDependencies): Site {
       current: '/',
       hasScript: true,
       language,
-      main: frontPage(language, tools, samples?.list ?? [], dependencies),
+      main: frontPage(language, tools, samples, dependencies),
     });
 
   const pages: Readonly<Record<string, () => string>> = {
@@ -91,7 +87,7 @@ export function createSite(dependencies: SiteDependencies): Site {
         title: TEXTS.try.title,
         current: '/try',
         hasScript: true,
-        main: tryPage(tools, samples?.list ?? [], dependencies),
+        main: tryPage(tools, samples, dependencies),
       }),
     '/docs': () => page('/docs', TEXTS.docs.title, docsPage(tools, parameters, ORIGIN)),
     ...Object.fromEntries(
@@ -161,11 +157,16 @@ export function createSite(dependencies: SiteDependencies): Site {
     };
   }
 
+  // Any URL will do for a check.
+  const sampleUrl = (name: string) =>
+    samples.some(({ infile }) => infile === name) ? 'https://sample.invalid/' : undefined;
+
   /** Returns every mistake in a query, without converting anything. */
-  function check({ query, ip, unordered }: HttpRequest): SiteReply {
+  async function check({ query: sent, ip, unordered }: HttpRequest): Promise<SiteReply> {
     if (!checks.admits(ip)) return json(429, { errors: [] });
     checks.count(ip);
     try {
+      const query = await withSamples(sent, { tools, sampleUrl });
       const { ignored } = readRequest(query, tools, { canUpload: true, unordered });
       return json(200, { errors: [], ignored: ignored.map(String) });
     } catch (thrown) {
@@ -211,16 +212,10 @@ export function createSite(dependencies: SiteDependencies): Site {
   async function convert(request: HttpRequest, origin: string, target: string): Promise<SiteReply | Routed> {
     if (!isOwnForm(request, origin)) return json(403, { detail: TEXTS.account.refused });
     const member = (await accounts?.memberOf(sessionIn(request, origin)))?.key;
-    return { routed: await withSamples({ ...request, path: target, ...(member && { member }) }) };
+    return { routed: { ...request, path: target, ...(member && { member }) } };
   }
 
-  const withSamples = async (request: HttpRequest): Promise<HttpRequest> =>
-    samples
-      ? { ...request, query: await Promise.all(request.query.map((pair) => sampleUrl(pair, samples))) }
-      : request;
-
   return {
-    withSamples,
     async respond(sent, origin) {
       if (sent.path !== place && !sent.path.startsWith(`${place}/`)) return undefined;
       const request = { ...sent, path: sent.path.slice(place.length) || '/' };
@@ -230,7 +225,7 @@ export function createSite(dependencies: SiteDependencies): Site {
       if (target) return convert(request, origin, target);
       if (method !== 'GET' && method !== 'HEAD') return undefined;
       if (path === '/site/session') return session(request, origin);
-      if (path === '/site/check') return check(await withSamples(request));
+      if (path === '/site/check') return check(request);
       if (path === '/llms.txt')
         return send(request, origin, { 'Content-Type': 'text/plain; charset=utf-8' }, () => llmsText(tools));
       const file = files.get(path);
@@ -256,14 +251,6 @@ export function createSite(dependencies: SiteDependencies): Site {
 
 function message({ title, lead }: { readonly title: string; readonly lead: string }): Html {
   return html`<hgroup><h1>${title}</h1><p>${withCode(lead)}</p></hgroup>`;
-}
-
-async function sampleUrl(
-  { name, value }: Parameter,
-  { list, urlOf }: NonNullable<SiteDependencies['samples']>,
-): Promise<Parameter> {
-  const sample = name === 'infile' && list.find(({ infile }) => value === `sample:${infile}`);
-  return { name, value: sample ? await urlOf(sample.infile) : value };
 }
 
 /** Returns headers that allow only the site's own scripts and styles, and no framing by other sites. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
@@ -9,6 +10,7 @@ import { createDynamoKeys } from '../../platform/aws/keys.ts';
 import { watchErrors, withCallMetrics } from '../../platform/aws/lambda/metrics.ts';
 import { createDynamoLimiter } from '../../platform/aws/limits.ts';
 import { createS3Cache } from '../../platform/aws/s3-cache.ts';
+import { createS3Samples } from '../../platform/aws/s3-samples.ts';
 import { createS3Storage } from '../../platform/aws/s3-storage.ts';
 import { createS3Uploads } from '../../platform/aws/s3-uploads.ts';
 import { createDynamoUsage } from '../../platform/aws/usage.ts';
@@ -107,13 +109,13 @@ export function readDependencies(): Dependencies & {
       failures,
       operation,
       table: accounts,
-      results,
       supportUrl,
       keep,
     });
   };
   const siteGateway = createSiteGateway({ path: SITE_PATH, origin: site.origin, open });
-  return { ...dependencies, siteGateway, frontSecret };
+  const sampleUrl = createS3Samples(results, dependencies.storage, join(import.meta.dirname, 'site'));
+  return { ...dependencies, sampleUrl, siteGateway, frontSecret };
 }
 
 /** Reads one SSM parameter, with the site's script. */

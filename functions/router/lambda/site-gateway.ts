@@ -45,8 +45,7 @@ export function createSiteGateway({ path, origin, open }: GatewayDependencies): 
   return {
     async respond(request, route) {
       const isPage = request.path === path || request.path.startsWith(`${path}/`);
-      const isSample = request.query.some(({ value }) => value.startsWith('sample:'));
-      if (!isPage) return route(isSample ? await (await site()).withSamples(request) : request);
+      if (!isPage) return route(request);
       const reply = await (await site()).respond(request, origin);
       if (!reply) return route(request);
       if ('routed' in reply) return route(reply.routed);

@@ -12,9 +12,11 @@ import type { ConversionLimits, PageFile, Tool } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
 import { type FilePart, isFile } from '../body/part.ts';
 import type { ConversionRequest } from '../request.ts';
+import { type SampleUrl, withSamples } from '../samples.ts';
 
 interface Dependencies {
   readonly tools: readonly Tool[];
+  readonly sampleUrl?: SampleUrl | undefined;
   readonly uploads?: Uploads | undefined;
   readonly storage: Pick<Storage, 'url'>;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
@@ -64,7 +66,7 @@ export class CallUploads {
   async receive({ rest }: Body): Promise<Parameter[]> {
     const parameters: Parameter[] = [];
     for await (const part of rest) {
-      if (!isFile(part)) parameters.push(part);
+      if (!isFile(part)) parameters.push(...(await withSamples([part], this.#dependencies)));
       else if (part.name === 'asset') await this.#receiveAsset(part);
       else if (this.#isSource(part.name)) parameters.push(await this.#receiveSource(part));
       else {

@@ -36,6 +36,7 @@ import { readVersion } from '../../version.ts';
 import { pathsIn } from '../data-directory.ts';
 import { reportLayerAge } from '../operation/layer-age.ts';
 import { createMetrics } from '../operation/metrics.ts';
+import { SAMPLES } from '../self-check/samples.ts';
 import type { Settings } from '../settings.ts';
 import type { Stores } from '../stores.ts';
 import { CODE } from './code.ts';
@@ -64,7 +65,7 @@ export interface Dependencies {
   readonly failures?: Failures;
   /** Stores of the site's accounts and their keys. Nobody can sign in if absent. */
   readonly siteStores?: SiteStores;
-  /** The `host:port` that serves the bundled samples, for the site. */
+  /** The `host:port` that serves the bundled samples. */
   readonly samples?: string;
   /** Names of the tools whose engines start before the first conversion. Defaults to all. */
   readonly warm?: readonly string[];
@@ -88,7 +89,7 @@ const KEYLESS_PER_MINUTE = 60;
 /** Composes the router with all tools and the storage of one machine, without a server. */
 export async function composeService(
   settings: Settings,
-  { keys, limiter, usage, failures, siteStores, layers, log, singleAccount, warm }: Dependencies,
+  { keys, limiter, usage, failures, siteStores, samples, layers, log, singleAccount, warm }: Dependencies,
 ) {
   collectBuffersEarly();
   const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
@@ -211,6 +212,10 @@ export async function composeService(
     afterReply,
     refusal: () => (isStopping ? stoppingError() : undefined),
     tools: Object.values(tools),
+    sampleUrl: (name: string) =>
+      samples !== undefined && SAMPLES.some(({ infile }) => infile === name)
+        ? `http://${samples}/${name}`
+        : undefined,
     coalesce: createCoalescer({ maxCallers: callersPerConversion(descriptors.connections, queue) }),
     resultCache: createMemoryCache(),
     contact: { accountUrl, supportUrl, canSignUp: settings.canSignUp, hasDemo: settings.demo !== undefined },

@@ -126,8 +126,7 @@ function openSite(settings: Settings, dependencies: Dependencies, { operation, s
     },
     resultOrigins: settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).origin],
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
-    samples:
-      samples === undefined ? undefined : { list: SAMPLES, urlOf: (infile) => `http://${samples}/${infile}` },
+    samples: samples === undefined ? [] : SAMPLES,
     supportUrl: supportUrl === `${settings.origin}/support` ? undefined : supportUrl,
     maxSource: settings.conversionLimits.sourceBytes,
   });

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Invocation } from '../../../functions/platform/invoke/invoke.ts';
 import { uploadKeyOf } from '../../../functions/platform/uploads.ts';
 import { createKeylessLimit } from '../../../functions/router/admission/keyless.ts';
+import { signQuery } from '../../../functions/router/admission/signature.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
@@ -112,6 +113,39 @@ describe('a body', () => {
       /^https:\/\/files\.example\/uploads\/[0-9a-f]{32}\/[0-9a-f]{32}\/(a\.png|source(\.txt)?)$/,
     );
     expect([...stored]).toEqual([]);
+  });
+
+  it('can name a bundled sample, as a query and a signed link can, in infile and in options', async () => {
+    const secret = '0'.repeat(64);
+    dependencies = {
+      ...dependencies,
+      tools: [pdftools],
+      keys: { ...dependencies.keys, findSigner: async () => ({ secret, record: recordOf('owner') }) },
+      sampleUrl: (name) => (name === 'a.pdf' ? 'https://samples.example/a.pdf' : undefined),
+    };
+    const fields = { app: 'pdftools', infile: 'sample:a.pdf', outfile: 'b.pdf', '-append': 'sample:a.pdf' };
+    const query = `${new URLSearchParams({ ...fields, '-watermark': 'sample:a.pdf' })}`;
+    const pairs = Object.entries(fields).map(([name, value]) => ({ name, value }));
+    const expires = Math.ceil(Date.now() / 1000) + 60;
+    const signed = signQuery(pairs, { id: `key_${'A'.repeat(10)}`, secret, expires });
+    const [append, ...others] = pairs.toReversed().map(({ name, value }) => part(`name="${name}"`, value));
+
+    await send({ method: 'GET', query });
+    await send({ headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: query });
+    const stamp = part('name="-stamp"; filename=s.pdf', 'stamp');
+    await send({ headers: MULTIPART, body: others.join('') + stamp + append + END });
+    await send({ method: 'GET', query: signed, headers: { 'x-api-key': '' } });
+    const unknown = await send({ method: 'GET', query: query.replaceAll('a.pdf', 'c.pdf') });
+
+    expect(seen.map(({ invocation: { source, options } }) => [source, options.append, options.mark])).toEqual(
+      [
+        ['https://samples.example/a.pdf', ['https://samples.example/a.pdf'], 'sample:a.pdf'],
+        ['https://samples.example/a.pdf', ['https://samples.example/a.pdf'], 'sample:a.pdf'],
+        ['https://samples.example/a.pdf', ['https://samples.example/a.pdf'], undefined],
+        ['https://samples.example/a.pdf', ['https://samples.example/a.pdf'], undefined],
+      ],
+    );
+    expect([unknown.status, unknown.body]).toEqual([400, expect.stringContaining("'sample:c.pdf'")]);
   });
 
   it('is also the source that an option names, in order and as upload: and data:', async () => {

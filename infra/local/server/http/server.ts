@@ -150,7 +150,7 @@ async function answer(
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
-    return route(site ? await site.withSamples(asked) : asked, origin, gone.signal);
+    return route(asked, origin, gone.signal);
   }
 }
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
     storage: undefined as never,
     connections: 1000,
     texts: new Map(),
-    site: { respond: (...request) => site.respond(...request), withSamples: async (request) => request },
+    site: { respond: (...request) => site.respond(...request) },
     route: async () => ({ status: 404, headers: {}, body: 'not a page' }),
   });
   server.listen(0, '127.0.0.1');

@@ -321,7 +321,6 @@ it('lets requests of one network take turns with those of others, whatever they 
     storage: undefined as never,
     site: {
       respond: async ({ ip, path }) => (path === '/account' ? void work(ip) : undefined),
-      withSamples: async (request) => request,
     },
     route: async () => ({ status: 200, headers: {}, body: '' }),
   }));
