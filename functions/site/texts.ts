@@ -41,6 +41,13 @@ export const TEXTS = {
     lead: 'One GET request converts the document at a URL. The extension of outfile selects the format.',
     parameters: 'Parameters',
     tools: 'Tools',
+    files: 'Files',
+    sendFile:
+      'A POST sends the file itself as infile. An option whose value is a URL can be a file, too, under its own name.',
+    sendPage:
+      'A web page can bring its images, style sheets and scripts as files named asset, whose file names are their paths relative to the page. A ZIP archive with the page as index.html works, too.',
+    upload:
+      'An upload form takes a file before the conversion, or from someone without the key. Send its fields and then the file as file to its url, and convert with its infile, upload:…, within an hour.',
     option: 'Option',
     effect: 'Effect',
     value: 'Value',

@@ -20,9 +20,17 @@ export function docsPage(tools: readonly Tool[], parameters: readonly DocsInput[
     ({ name, summary, formats }) =>
       html`<article><h3><a href="/docs/${name}">${name}</a></h3><p>${summary}</p><p class="muted">${formats.map((format) => `.${format}`).join(' ')}</p></article>`,
   );
+  const curl = 'curl -H "X-Api-Key: $API_KEY"';
   return html`<hgroup><h1>${TEXT.title}</h1><p>${TEXT.lead}</p></hgroup>
-<pre tabindex="0"><code>curl -H "X-Api-Key: $API_KEY" '${origin}/api/?app=html2pdf&infile=https%3A%2F%2Fexample.com%2F&outfile=page.pdf'</code></pre>
+<pre tabindex="0"><code>${curl} '${origin}/api/?app=html2pdf&infile=https%3A%2F%2Fexample.com%2F&outfile=page.pdf'</code></pre>
 <h2>${TEXT.tools}</h2><div class="cards">${cards}</div>
+<h2 id="files">${TEXT.files}</h2>
+<p>${TEXT.sendFile}</p>
+<pre tabindex="0"><code>${curl} -F app=doc2any -F outfile=letter.pdf -F infile=@letter.docx '${origin}/api/'</code></pre>
+<p>${TEXT.sendPage}</p>
+<pre tabindex="0"><code>${curl} -F app=html2pdf -F outfile=page.pdf -F infile=@page.html -F 'asset=@a.png;filename=images/a.png' '${origin}/api/'</code></pre>
+<p>${TEXT.upload}</p>
+<pre tabindex="0"><code>${curl} -d name=letter.docx '${origin}/api/uploads'</code></pre>
 <h2>${TEXT.parameters}</h2>
 <div class="scroll" tabindex="0" role="group" aria-label="${TEXT.parameters}"><table><thead><tr><th scope="col">${TEXT.option}</th><th scope="col">${TEXT.effect}</th></tr></thead><tbody>${rows}</tbody></table></div>
 <h2>${TEXT.more}</h2><ul><li><a href="/support#codes">${TEXTS.support.codes}</a></li><li>${TEXT.description}: <a href="/api/openapi.json">OpenAPI 3.1</a>, <a href="/llms.txt">llms.txt</a></li></ul>`;

@@ -328,11 +328,7 @@ export class Item {
     } else if (code === 'PASSWORD_REQUIRED' || code === 'WRONG_PASSWORD') {
       this.fail(known!, [this.#passwordField()]);
       this.#status.querySelector('input')?.focus();
-    } else {
-      // The whole message is for those who read English. It names the option or the reason.
-      const more = known !== undefined && detail !== '' ? [create('p', { className: 'muted' }, detail)] : [];
-      this.fail(known ?? detail, more);
-    }
+    } else this.fail(known ?? detail);
   }
 
   #passwordField(): HTMLElement {
