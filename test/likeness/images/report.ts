@@ -27,14 +27,14 @@ export function writeReport(trials: readonly Trial[], { write }: { write: boolea
   const summary = `${rows.length} option sets with ${images} images: ${alike} the same, ${rows.length - alike - unexplained.length} differ for a known reason, ${unexplained.length} differ without one.`;
   console.log(summary);
   if (write) {
-    const lines = rows.map(({ options, reason, unlike, worst }) => {
-      const verdict = unlike.length === 0 ? 'same' : reason ? `differs because ${reason}` : 'differs';
-      return [`\`${options.replaceAll('_', ' ')}\``, verdict, worst.toFixed(1)];
-    });
-    const table = markdownTable(
-      ['options', 'against ImageMagick 7', '#largest mean difference, 0–255'],
-      lines,
-    );
+    const lines = rows
+      .filter(({ unlike }) => unlike.length > 0)
+      .map(({ options, reason = '', worst }) => [
+        `\`${options.replaceAll('_', ' ')}\``,
+        reason,
+        worst.toFixed(1),
+      ]);
+    const table = markdownTable(['options that differ', 'because', '#largest mean difference, 0–255'], lines);
     writeLikeness('imageproc', `${summary}\n\n${table}`);
   }
   return unexplained.length;
