@@ -7,7 +7,7 @@ import { type Editable, moduleConflict, readEditable } from '../engines/office/o
 import { createSources, type Document } from '../engines/office/sources.ts';
 import { createArchiver } from '../engines/pdf/archive.ts';
 import { readStandard } from '../engines/pdf/graph/archive/standards.ts';
-import { type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
+import { NOT_EDITABLE, type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
 import { createPdfEngine, type PdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
@@ -150,16 +150,17 @@ export function createEngine(
 
   /** Converts a document. If LibreOffice repeats its layout forever, tries once more without floating tables. */
   async function convert(conversion: Doc2anyConversion) {
-    if (conversion.format === 'pdf') {
-      const { path, name, contentType } = conversion.source;
-      const facts = { head: await readHead(path), name, contentType };
-      const [reader] = readersOf(facts);
-      if (reader === 'pdftools') return convertPdf(conversion);
-      if (reader === 'imageproc') {
-        const tool = readersOf(facts, 'pdf')[0]!;
-        const message = `The source is an image. Convert it with app=${tool} first.`;
-        throw new UnconvertedError(message, INFILE, [{ url: INFILE, tool }]);
-      }
+    const { path, name, contentType } = conversion.source;
+    const facts = { head: await readHead(path), name, contentType };
+    const [reader] = readersOf(facts);
+    const isPrinted = conversion.format === 'pdf';
+    if (reader === 'pdftools' && isPrinted) return convertPdf(conversion);
+    if (reader === 'pdftools' && readEditable(conversion.format))
+      throw new ConversionError('UNSUPPORTED_CONVERSION', `The source is a PDF document. ${NOT_EDITABLE}`);
+    if (reader === 'imageproc' && isPrinted) {
+      const tool = readersOf(facts, 'pdf')[0]!;
+      const message = `The source is an image. Convert it with app=${tool} first.`;
+      throw new UnconvertedError(message, INFILE, [{ url: INFILE, tool }]);
     }
     const document = await sources.prepare(conversion);
     try {

@@ -101,13 +101,10 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   };
 }
 
-const IMAGE_QUALITY = { screen: 60, print: 85 } as const;
-
 function outputOf(options: PdftoolsConversion['options']): PdfOutput {
-  const { optimize, linearize, newOwnerPassword } = options;
+  const { linearize, newOwnerPassword } = options;
   return {
     encryption: encryptionOf({ ...options, ownerPassword: newOwnerPassword }),
-    imageQuality: optimize && IMAGE_QUALITY[optimize],
     isUnordered: !linearize,
   };
 }

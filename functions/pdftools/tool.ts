@@ -1,13 +1,13 @@
-import { PAGE_IMAGES, pdfOptions } from '../engines/pdf/options.ts';
+import { NOT_EDITABLE, PAGE_IMAGES, pdfOptions } from '../engines/pdf/options.ts';
 import {
   checkArchive,
   checkEncryption,
   encryptionOf,
   encryptionOptionsWith,
 } from '../engines/pdf/qpdf/encryption.ts';
-import { rotations, toolboxOptions } from '../engines/pdf/toolbox/options.ts';
+import { optimize, rotations, toolboxOptions } from '../engines/pdf/toolbox/options.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { category, choice, flag } from '../shared/options/option.ts';
+import { category, flag } from '../shared/options/option.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
 
@@ -22,8 +22,6 @@ const MAX_SOURCES = 50;
 
 /** Formats of documents that people ask to make of a PDF. */
 const EDITABLE = ['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp', 'rtf', 'html', 'csv'] as const;
-const NOT_EDITABLE =
-  'A PDF contains no paragraphs or tables that could be edited. Its text can be written as .txt.';
 
 const {
   encrypt,
@@ -47,10 +45,7 @@ const options = {
   ...category(
     'Writing a PDF',
     {
-      optimize: choice('-optimize', ['screen', 'print'], {
-        description:
-          'Compress images that are not JPEGs as JPEG, if that makes them smaller: with quality 60 for `screen`, and 85 for `print`. By default, nothing is lost',
-      }),
+      optimize,
       linearize: flag('-linearize', {
         default: true,
         description: 'Order the file so that viewers can show the first page before the rest has arrived',

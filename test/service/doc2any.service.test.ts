@@ -163,6 +163,13 @@ describe('doc2any', () => {
     expect(refusal.status).toBe(status);
   });
 
+  it('says why a PDF does not become a document of Word', async () => {
+    const refusal = await used().client.refuse(ask('signed.pdf', {}, 'a.docx'));
+
+    expect(refusal.code).toBe('UNSUPPORTED_CONVERSION');
+    expect(refusal.message).toContain('no paragraphs or tables that could be edited');
+  });
+
   it('converts HTML named .doc, without the file that it refers to', async () => {
     const { bytes } = await used().client.convert(ask('page.doc'));
 

@@ -17,6 +17,10 @@ import type { Encryption } from './qpdf/job.ts';
 export const PAGE_IMAGES = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
 export type PageImage = (typeof PAGE_IMAGES)[number];
 
+/** Why a PDF does not become an office document. */
+export const NOT_EDITABLE =
+  'A PDF contains no paragraphs or tables that could be edited. Its text can be written as .txt by app=pdftools.';
+
 const PIXELS = { min: 1, max: 16_384 } as const;
 const OFFSET = { min: 0, max: 1_000_000 } as const;
 const PAGE = { min: 0, max: 100_000 } as const;
@@ -173,8 +177,6 @@ export function colorOf({ mono, gray }: Pick<PdfOptions, 'mono' | 'gray'>): 'rgb
 export interface PdfOutput {
   /** Absent if the PDF is not encrypted. */
   readonly encryption?: Encryption | undefined;
-  /** Quality (1 to 100) of the JPEGs that replace other images where that makes them smaller. */
-  readonly imageQuality?: number | undefined;
   /** Whether viewers cannot show page 1 before the rest has arrived. */
   readonly isUnordered?: boolean;
 }

@@ -27,7 +27,7 @@ export async function* writePdfs(
   pages: readonly number[],
   conversion: PdfConversion,
 ): AsyncGenerator<Output> {
-  const { directory, delivery, options, encryption, imageQuality, isUnordered } = conversion;
+  const { directory, delivery, options, encryption, isUnordered } = conversion;
   const { path: source, password } = document.source;
   const files = filesOf(pages, conversion);
   const isWhole = selectsAll(pages, document.pageCount);
@@ -43,7 +43,6 @@ export async function* writePdfs(
       // A new encryption replaces the old one.
       ...(encryption ? { encrypt: encryption } : { decrypt: true }),
       linearize: !isUnordered,
-      imageQuality,
       compress: true,
       // Selecting all pages would lose parts of the document such as outlines and forms.
       ...(!(isWhole && delivery === 'one') && { pages: some }),

@@ -142,10 +142,14 @@ export class Graph {
 
   addStream(dict: Dictionary, data: string | Uint8Array): string {
     const ref = this.#newRef();
+    this.setStream(ref, dict, data);
+    return ref;
+  }
+
+  setStream(ref: string, dict: Dictionary, data: string | Uint8Array): void {
     this.#changed.set(keyOf(ref), {
       stream: { dict, data: Buffer.from(data as Uint8Array).toString('base64') },
     });
-    return ref;
   }
 
   /** Returns all objects with their references. */

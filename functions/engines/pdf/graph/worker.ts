@@ -10,6 +10,7 @@ import { describeDocument } from './describe.ts';
 import { editGraph } from './edit.ts';
 import { readFieldValues } from './form-values.ts';
 import { Graph, type GraphJson } from './graph.ts';
+import { largeImages, reduceImages } from './images.ts';
 import type { Archived, GraphOperations, SourceFacts } from './operations.ts';
 
 await serveRequests<GraphOperations>({
@@ -31,6 +32,17 @@ await serveRequests<GraphOperations>({
   adapt: async ({ graph: path, target }) => {
     const graph = readGraph(path);
     adaptDocument(graph);
+    if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
+    return graph.isChanged;
+  },
+  largeImages: async ({ graph, streams, dpi }) => {
+    const data = readGraph(streams);
+    return largeImages(readGraph(graph), (ref) => data.data(ref), dpi);
+  },
+  reduce: async ({ graph: path, streams, target, images, quality }) => {
+    const graph = readGraph(path);
+    const data = readGraph(streams);
+    await reduceImages(graph, (ref) => data.data(ref), images, quality);
     if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
     return graph.isChanged;
   },

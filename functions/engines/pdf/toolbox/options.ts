@@ -157,6 +157,32 @@ function information(value: string) {
   return match && name ? { name, value: match[2]! } : undefined;
 }
 
+/** The resolution that images are reduced to, and the quality of JPEGs. */
+export interface Optimization {
+  readonly dpi: number;
+  readonly quality: number;
+}
+
+const OPTIMIZATIONS: Readonly<Record<string, Optimization>> = {
+  screen: { dpi: 150, quality: 60 },
+  print: { dpi: 300, quality: 85 },
+};
+
+/** Compresses the images of a PDF. */
+export const optimize = option(
+  '-optimize',
+  'screen, print or a resolution from 20 to 1200',
+  (value): Optimization | undefined => {
+    const dpi = /^\d{2,4}$/.test(value) ? Number(value) : 0;
+    if (Object.hasOwn(OPTIMIZATIONS, value)) return OPTIMIZATIONS[value];
+    return dpi >= 20 && dpi <= 1200 ? { dpi, quality: 75 } : undefined;
+  },
+  {
+    description:
+      'Compress images as JPEG, if that makes them smaller, and reduce them to a resolution in DPI: `screen` means 150 and quality 60, `print` 300 and 85, a number this resolution and 75. By default, nothing is lost',
+  },
+);
+
 const PDF = { outputs: ['pdf'] } as const;
 
 /** Options that change a PDF before it is drawn or written, in the order in which they apply. */

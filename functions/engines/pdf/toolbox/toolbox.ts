@@ -21,11 +21,14 @@ import { createQpdf } from '../qpdf/qpdf.ts';
 import { hasSignature } from '../rewrite.ts';
 import { selectPages } from '../selection.ts';
 import { blankPdf } from '../stamp.ts';
-import type { ToolboxOptions } from './options.ts';
+import type { Optimization, ToolboxOptions } from './options.ts';
 import { type Capabilities, changingOption, checkPermissions } from './permissions.ts';
 import { checkPdf, checkPdfs, downloadSources, type NamedSource, type NamedUrl } from './sources.ts';
 
-type ToolboxConversion = Conversion<PdfOptions & ToolboxOptions, SourceFile>;
+type ToolboxConversion = Conversion<
+  PdfOptions & ToolboxOptions & { readonly optimize: Optimization | undefined },
+  SourceFile
+>;
 
 /** A changed PDF. It has the selected pages in their order, and is not encrypted. */
 export interface Prepared {
@@ -51,10 +54,10 @@ export function createToolbox(dependencies: EngineDependencies) {
   const fonts = join(dependencies.layers, 'fonts/faces');
 
   /** Whether the options ask for a change. */
-  function isNeeded(options: ToolboxOptions & PdfOptions, format: string): boolean {
-    const { rotations, gray, mono } = options;
+  function isNeeded(options: ToolboxConversion['options'], format: string): boolean {
+    const { rotations, gray, mono, optimize } = options;
     const isTurned = rotations.some(({ pages }) => pages);
-    if (isTurned || ((gray || mono) && format === 'pdf')) return true;
+    if (isTurned || ((gray || mono || optimize) && format === 'pdf')) return true;
     return changingOption({ ...options, rotations: [] }) !== undefined;
   }
 
@@ -137,8 +140,48 @@ export function createToolbox(dependencies: EngineDependencies) {
     const attach = attachedOf(named('-attach'));
     const information = informationOf(options);
     await qpdf.edit({ source: merged, target: path, update, flatten, attach, information }, conversion);
+    const { optimize } = options;
+    const optimized =
+      optimize && conversion.format === 'pdf' ? await reduce(path, optimize, conversion) : path;
     const unclaimed = isUnclaimed && options.pdfVersion === undefined ? [UNCLAIMED] : [];
-    return { path, pageCount, pages, warnings: [...warnings, ...unclaimed] };
+    return { path: optimized, pageCount, pages, warnings: [...warnings, ...unclaimed] };
+  }
+
+  /** Compresses images as JPEG, and reduces those that are shown at more than a resolution. */
+  async function reduce(
+    path: string,
+    { dpi, quality }: Optimization,
+    conversion: ToolboxConversion,
+  ): Promise<string> {
+    const file = (name: string) => join(conversion.directory, name);
+    const [source, graph, contents] = [file('jpegs.pdf'), file('jpegs.json'), file('contents.json')];
+    const [streams, update, target] = [file('images.json'), file('reduced.json'), file('reduced.pdf')];
+    const name = (one: string) => relative(conversion.directory, one);
+    const isTooLarge = async (json: string) => (await stat(json)).size > MAX_GRAPH;
+    await qpdf.edit({ source: path, target: source, imageQuality: quality }, conversion);
+    await readGraph({ path: source, graph, password: undefined }, conversion);
+    const needed = await graphs.run<string[]>(
+      'streams',
+      { graph: name(graph) },
+      { inputs: [graph] },
+      conversion,
+    );
+    await qpdf.edit({ source, target: contents, streamsJson: needed }, conversion);
+    if (await isTooLarge(contents)) return source;
+    const args = { graph: name(graph), streams: name(contents), dpi };
+    const found = await graphs.run<GraphOperations['reduce']['images']>(
+      'largeImages',
+      args,
+      { inputs: [graph, contents] },
+      conversion,
+    );
+    await qpdf.edit({ source, target: streams, streamsJson: found.map(({ ref }) => ref) }, conversion);
+    if (found.length === 0 || (await isTooLarge(streams))) return source;
+    const work = { graph: name(graph), streams: name(streams), target: name(update), images: found, quality };
+    const files = { inputs: [graph, streams], outputs: [update] };
+    if (!(await graphs.run<boolean>('reduce', work, files, conversion))) return source;
+    await qpdf.edit({ source, target, update }, conversion);
+    return target;
   }
 
   /** Describes a document as JSON. */

@@ -128,7 +128,8 @@ const NUMBER = /[+-]*(?:\d+\.?\d*|\.\d+)(?:-\d*)?/y;
 const WORD = /[^\s\0()<>[\]{}/%]+/y;
 const SPACE = /(?:[\s\0]+|%[^\r\n]*)+/y;
 
-class Scanner {
+/** Reads the tokens of a content stream. */
+export class Scanner {
   readonly #text: string;
   #at = 0;
 

@@ -2,6 +2,7 @@ import { PermissionFlag } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../../../functions/pdftools/tool.ts';
+import { noisyPhoto } from '../../../../fixtures/image.ts';
 import { makePdf } from '../../../../fixtures/pdf.ts';
 import { formPdf } from '../../../../fixtures/pdf-form.ts';
 import { pdfOf } from '../../../../fixtures/pdf-text.ts';
@@ -171,6 +172,31 @@ describe('a PDF', () => {
       [0, 0, 0],
       [255, 255, 255],
     ]);
+  });
+
+  it('has images of the resolution that is given, unless that would make them larger', async () => {
+    const photo = (await noisyPhoto(600, 400).jpeg().toBuffer()).toString('latin1');
+    const image = (width: number, height: number, data: string) =>
+      `<</Subtype/Image/Width ${width}/Height ${height}/BitsPerComponent 8/ColorSpace/DeviceRGB/Filter/DCTDecode/Length ${data.length}>>\nstream\n${data}\nendstream`;
+    // The form halves the sizes: 600x400 pixels on 100x100 points, and once more on 200x50.
+    const [content, form] = ['q .5 0 0 .5 0 0 cm /F Do Q', '200 0 0 200 0 0 cm /P Do 2 0 0 .5 0 0 cm /P Do'];
+    const source = pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>',
+      `<</Length ${content.length}>>\nstream\n${content}\nendstream`,
+      `<</Subtype/Form/BBox[0 0 400 400]/Resources<</XObject<</P 6 0 R>>>>/Length ${form.length}>>\nstream\n${form}\nendstream`,
+      image(600, 400, photo),
+    ]);
+    const sizeAt = async (optimize: string) => {
+      const pdf = await convertOne(source, { format: 'pdf', options: `-optimize=${optimize}` });
+      expect(pdf.length).toBeLessThan(source.length + 1000);
+      const { images } = JSON.parse(String(await convertOne(pdf, { format: 'json' })));
+      return [images[0].width, images[0].height];
+    };
+
+    expect(await sizeAt('72')).toEqual([200, 134]);
+    expect(await sizeAt('print')).toEqual([600, 400]);
   });
 
   it('gives its attached files, with names that are safe and differ', async () => {
