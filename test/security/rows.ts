@@ -28,6 +28,7 @@ import { requestRows } from './rows/load/requests.ts';
 import { addresses } from './rows/network/addresses.ts';
 import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/network/emulator-rebinding.ts';
 import { downloadRebinding } from './rows/network/rebinding.ts';
+import { results } from './rows/results.ts';
 import { site } from './rows/site.ts';
 
 /** The rows for one machine, in the order in which they are printed. */
@@ -46,6 +47,7 @@ export const ROWS: readonly Row[] = [
   kills,
   queries,
   site,
+  results,
   corpus,
   aftermath,
   load,

@@ -24,6 +24,7 @@ import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 import { readPdf } from '../../helpers/pdf.ts';
 import { openService, ownService } from '../../service/server/service.ts';
+import { signalAfter } from './signal-after.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const MAIN = join(ROOT, 'infra/convert/main.ts');
@@ -62,18 +63,6 @@ function start(args: readonly string[], { input, node = [] }: { input?: Buffer; 
     child[name].setEncoding('utf8').on('data', (text: string) => (texts[name] += text));
   child.stdin.on('error', () => {}).end(input);
   return once(child, 'close').then(([code]) => ({ code: code as number | null, ...texts }));
-}
-
-/** Returns options of Node that send the command a signal once its ledger has rows: from outside, it could come too late. */
-function signalAfter(rows: number, ledger: string, signal: NodeJS.Signals): string[] {
-  const script = `import { existsSync, readFileSync } from 'node:fs';
-    const ledger = ${JSON.stringify(ledger)};
-    const timer = setInterval(() => {
-      if (!existsSync(ledger) || readFileSync(ledger, 'utf8').split('\\n').length <= ${rows}) return;
-      clearInterval(timer);
-      process.kill(process.pid, '${signal}');
-    }, 1).unref();`;
-  return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
 }
 
 const convert = (...args: string[]) => start(args);

@@ -103,7 +103,10 @@ const longHeaders = neighborRow({
   name: 'long-headers',
   title: 'long lists in headers, on 64 connections without a key',
   async attack({ port }) {
-    const lists = ['accept: ,', 'cookie: ;', 'accept: application/json;', 'if-none-match: ",', 'range: 0-1,'];
+    const lists = [
+      ...['accept: ,', 'accept: application/json;', 'accept-language: de;q=0.5,'],
+      ...['cookie: ;', 'if-none-match: ",', 'range: 0-1,'],
+    ];
     const headers = [8000, 60_000].flatMap((length) =>
       lists.map((text) => {
         const [name, unit] = text.split(': ') as [string, string];
