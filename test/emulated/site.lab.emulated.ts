@@ -57,7 +57,7 @@ async function convert(): Promise<{ status: string; images: number }> {
 
 it.each(['imageproc', 'html2image'])('shows the result of a sample: %s', async (tool) => {
   const page = usedPage();
-  await page.goto(`${site}#app=${tool}`);
+  await page.goto(`${site}/try#app=${tool}`);
   await page.click('[data-sample]:not([hidden])');
 
   const { status, images } = await convert();
@@ -73,7 +73,7 @@ it('converts a file that is too large for the gateway, which the page uploads to
   await sharp(randomBytes(1600 * 1200 * 3), { raw: noise })
     .png()
     .toFile(file);
-  await page.goto(`${site}#app=imageproc`);
+  await page.goto(`${site}/try#app=imageproc`);
   await (await page.$('input#choose'))!.uploadFile(file);
 
   const { status, images } = await convert();
@@ -84,7 +84,7 @@ it('converts a file that is too large for the gateway, which the page uploads to
 
 it('converts a file that is dropped', async () => {
   const page = usedPage();
-  await page.goto(`${site}#app=imageproc`);
+  await page.goto(`${site}/try#app=imageproc`);
   await drop(page, 'a.png', await quarters(40, 30).png().toBuffer());
 
   const { status, images } = await convert();

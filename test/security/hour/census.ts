@@ -29,8 +29,13 @@ export function compareCensuses(before: Census, after: Census): string {
   return [
     '| processes | number | MiB | descriptors | threads |\n| --- | ---: | ---: | ---: | ---: |',
     ...kinds.map((kind) => line(kind, before.get(kind), after.get(kind))),
-    line('all', sum([...before.values()]), sum([...after.values()])),
+    line('all', totalOf(before), totalOf(after)),
   ].join('\n');
+}
+
+/** Adds up the holdings of all kinds. */
+export function totalOf(census: Census): Holdings {
+  return sum([...census.values()]);
 }
 
 const NOTHING: Holdings = [0, 0, 0, 0];

@@ -1,8 +1,9 @@
 // Attacks one service with everything that the other rows try, in random order, beside a second account that uses it all the time.
 // Prints what that account noticed, and what every kind of process held before and after:
 //
-//   node test/security/hour/main.ts [--minutes 60] [--callers 6] [--seed 29]
-import { setTimeout } from 'node:timers/promises';
+//   node test/security/hour/main.ts [--minutes 60] [--callers 6] [--seed 29] [--plot FILE.svg]
+import { writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import { randomNumbers } from '../../helpers/random.ts';
 import { readArguments, readInteger } from '../../report/arguments.ts';
@@ -12,20 +13,24 @@ import { delayOf } from '../neighbor/heartbeat.ts';
 import { type SharedService, withSharedService } from '../neighbor/service.ts';
 import { judgeBeats } from '../neighbor/verdict.ts';
 import { type Attack, serveAttacks } from './attacks.ts';
-import { compareCensuses, takeCensus } from './census.ts';
+import { compareCensuses, takeCensus, totalOf } from './census.ts';
+import { percentile, plot, type Sample } from './plot.ts';
 
 const { values, fail } = readArguments(
-  'node test/security/hour/main.ts [--minutes N] [--callers N] [--seed N]',
+  'node test/security/hour/main.ts [--minutes N] [--callers N] [--seed N] [--plot FILE.svg]',
   {
     minutes: { type: 'string', default: '60' },
     callers: { type: 'string', default: '6' },
     seed: { type: 'string', default: '29' },
+    plot: { type: 'string' },
   },
 );
 /** Kinds of attack that are listed with the delays beside them. */
 const LISTED = 10;
 /** Seconds after the last attack until engines have ended or started anew. */
 const CALM_TIME = 60;
+/** Milliseconds between two samples of the plot. */
+const SAMPLE_INTERVAL = 5000;
 
 const minutes = readInteger(['minutes', values.minutes], { min: 1 }, fail);
 const callers = readInteger(['callers', values.callers], { min: 1 }, fail);
@@ -41,6 +46,21 @@ const environment = { CONVERSION_TIME: '10' };
 await withSharedService({ sources: attacks.ports, environment }, async (service) => {
   await service.heartbeat.reset();
   const before = takeCensus(service.process.pid!);
+  const samples: Sample[] = [];
+  let sampled = 0;
+  const started = Date.now();
+  const sampling = setInterval(() => {
+    const beats = service.heartbeat.beats.slice(sampled);
+    sampled += beats.length;
+    const [, memory, descriptors] = totalOf(takeCensus(service.process.pid!));
+    samples.push({
+      seconds: (Date.now() - started) / 1000,
+      requests: beats.map(({ milliseconds }) => milliseconds),
+      failures: beats.filter(({ code }) => code !== 'SOURCE_STATUS').length,
+      memory,
+      descriptors,
+    });
+  }, SAMPLE_INTERVAL);
   const end = Date.now() + 60_000 * minutes;
   const progress = showProgress();
   let done = 0;
@@ -55,8 +75,11 @@ await withSharedService({ sources: attacks.ports, environment }, async (service)
   await Promise.all(Array.from({ length: callers }, caller));
   progress.end();
   const { figure, failures: noticed } = judgeBeats(service.heartbeat.beats);
+  const requests = service.heartbeat.beats.map(({ milliseconds }) => milliseconds);
   failures.push(...noticed);
-  await setTimeout(1000 * CALM_TIME);
+  await pause(1000 * CALM_TIME);
+  clearInterval(sampling);
+  if (values.plot) writeFileSync(values.plot, plot(samples));
   const after = takeCensus(service.process.pid!);
 
   const answers = [...outcomes].toSorted(([, one], [, other]) => other - one);
@@ -65,6 +88,7 @@ await withSharedService({ sources: attacks.ports, environment }, async (service)
       `${done} attacks of ${delays.size} of ${attacks.all.length} kinds in ${minutes} minutes.`,
       `Answers: ${answers.map(([code, count]) => `${code} ${count}`).join(', ')}`,
       `Second account: ${figure}`,
+      `Its requests: p50 ${Math.round(percentile(requests, 0.5))} ms, p99 ${Math.round(percentile(requests, 0.99))} ms, worst ${Math.round(Math.max(0, ...requests))} ms`,
       `Server: at most ${Math.round(service.peakMemory())} MiB, heap ${Math.round(await service.heap())} MiB after garbage collection`,
       '',
       compareCensuses(before, after),
