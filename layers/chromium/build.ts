@@ -1,13 +1,16 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createBrotliDecompress } from 'node:zlib';
 import { runCommand } from '../build/command.ts';
 import { compilerRecipe } from '../build/compile.ts';
-import { type BuildOptions, buildOnce, recipeOf } from '../build/product.ts';
+import { writeManifest } from '../build/manifest.ts';
+import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
+import { unpackPackages } from '../debian/apt.ts';
 import { buildLaunchers, RULES_SOURCES } from '../sandbox/build.ts';
+import { compilePatterns } from './hyphenation.ts';
 import { PINS } from './pins.ts';
 
 const HERE = import.meta.dirname;
@@ -16,7 +19,7 @@ const RULES = join(HERE, '../sandbox');
 
 /**
  * Builds the browser: `chromium`, the program that starts it in a sandbox (`enter`), SwiftShader, `lib/` with all
- * other libraries except glibc, `manifest.json`, `licenses/`.
+ * other libraries except glibc, `hyphen-data/`, `manifest.json`, `licenses/`.
  */
 export async function build(options: BuildOptions): Promise<void> {
   const recipe = await Promise.all([...[HERE, SANDBOX, RULES].map(recipeOf), compilerRecipe()]);
@@ -45,6 +48,7 @@ export async function build(options: BuildOptions): Promise<void> {
       }),
     ]);
     await moveDriver(directory);
+    const patterns = await addHyphenation(directory, options);
 
     const sources = ['enter.c', 'browser_sandbox.c'].map((name) => join(SANDBOX, name));
     await buildLaunchers({ enter: [...sources, ...RULES_SOURCES] }, directory, options);
@@ -53,9 +57,34 @@ export async function build(options: BuildOptions): Promise<void> {
     const { integrity } = JSON.parse(lock).packages[`node_modules/${PINS.package}`];
     const browser = { name: PINS.package, version, architecture: 'x64', integrity, licenses: [license] };
     const path = join(directory, 'manifest.json');
-    const manifest = [browser, ...JSON.parse(await readFile(path, 'utf8'))];
+    const manifest = [browser, ...patterns, ...JSON.parse(await readFile(path, 'utf8'))];
     await writeFile(path, `${JSON.stringify(manifest, undefined, 2)}\n`);
   });
+}
+
+/** Adds `hyphen-data/`, with which Chromium divides words. Returns the entries of the manifest. */
+async function addHyphenation(directory: string, { into, progress }: BuildOptions): Promise<object[]> {
+  const unpacked = join(directory, 'unpacked');
+  const sources = Object.entries(PINS.hyphenation).map(
+    ([name, source]) => [name, ...source.split(' ')] as const,
+  );
+  const packages = await unpackPackages({
+    packages: sources.map(([, one]) => one!),
+    dependencies: false,
+    suite: PINS.suite,
+    cache: join(cacheOf(into), 'apt'),
+    into: unpacked,
+    progress,
+  });
+  progress('Compiling hyphenation patterns');
+  await mkdir(join(directory, 'hyphen-data'));
+  for (const [name, , locale] of sources) {
+    const dictionary = await readFile(join(unpacked, 'usr/share/hyphen', `hyph_${locale}.dic`));
+    await writeFile(join(directory, 'hyphen-data', `hyph-${name}.hyb`), compilePatterns(dictionary));
+  }
+  await writeManifest({ packages, unpacked, into: directory });
+  await rm(unpacked, { recursive: true });
+  return JSON.parse(await readFile(join(directory, 'manifest.json'), 'utf8'));
 }
 
 /**

@@ -12,7 +12,7 @@ const FUNCTIONS = join(DIST, 'aws/functions');
 const LAYERS = join(DIST, 'aws/layers');
 const MIB = 2 ** 20;
 /** Lambda's own limit for a function with its layers, unzipped, is 250 MiB. The rest is for the next update of Chromium. */
-const LIMIT = 248 * MIB;
+const LIMIT = 249 * MIB;
 const NAMES = Object.keys(tools);
 const LAYER_NAMES = [...new Set<string>(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]))];
 
@@ -29,7 +29,7 @@ const filesBelow = (folder: string) =>
 const bytesBelow = (folder: string) => filesBelow(folder).reduce((sum, path) => sum + statSync(path).size, 0);
 
 describe('what the stack uploads', () => {
-  it.each(Object.values(tools))('is at most 248 MiB for $name with its layers', ({ name, sizing }) => {
+  it.each(Object.values(tools))('is at most 249 MiB for $name with its layers', ({ name, sizing }) => {
     const layers = sizing.layers.map((layer) => bytesBelow(join(LAYERS, layer, layer)));
 
     const bytes = layers.reduce((sum, size) => sum + size, bytesBelow(join(FUNCTIONS, name)));
