@@ -44,7 +44,8 @@ const KINDS: readonly FileKind[] = [
   {
     plural: 'PDF documents',
     tool: 'pdftools',
-    begins: (head) => head.includes('%PDF-'),
+    // Programs open documents that lack this line, too.
+    begins: (head) => head.includes('%PDF-') || /^(%.*\s+)?\d+ \d+ obj\s/.test(head),
     isShownAs: (text) => /^\s*%PDF-\d/.test(text),
     mediaType: /^application\/(x-)?pdf$/,
   },

@@ -5,6 +5,9 @@ import { delimiter, join } from 'node:path';
 /** Programs that users would otherwise run. The words verify that a program is the expected one. */
 const PEERS = {
   pdftoppm: { package: 'poppler-utils', names: ['pdftoppm'], ask: ['-v'], words: /poppler|pdftoppm/i },
+  pdfunite: { package: 'poppler-utils', names: ['pdfunite'], ask: ['-v'], words: /poppler|pdfunite/i },
+  qpdf: { package: 'qpdf', names: ['qpdf'], ask: ['--version'], words: /qpdf version/ },
+  img2pdf: { package: 'img2pdf', names: ['img2pdf'], ask: ['--version'], words: /img2pdf/ },
   mutool: { package: 'mupdf-tools', names: ['mutool'], ask: ['-v'], words: /mutool/i },
   imagemagick: {
     package: 'imagemagick',

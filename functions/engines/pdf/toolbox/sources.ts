@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError, ofOption, sourceTooLargeError } from '../../../shared/errors.ts';
+import { kindOfBytes } from '../../../shared/source/file-kind.ts';
 import { readHead } from '../../../shared/source/read-head.ts';
 import type { Conversion, Download, SourceFile } from '../../../shared/tool.ts';
 import { INFILE, UnconvertedError, type UnconvertedSource } from '../../../shared/unconverted.ts';
@@ -85,6 +86,6 @@ export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> 
 
 /** @throws ConversionError `UNSUPPORTED_SOURCE` for a source that is not a PDF. */
 export async function checkPdf({ path }: { readonly path: string }): Promise<void> {
-  if ((await readHead(path)).includes('%PDF-')) return;
+  if (kindOfBytes(await readHead(path))?.tool === 'pdftools') return;
   throw new ConversionError('UNSUPPORTED_SOURCE', 'The source is not a PDF document.');
 }

@@ -41,6 +41,28 @@ export async function measurePdf(bench: Bench): Promise<Row[]> {
     })),
   );
 
+  const { book, photo } = inputs;
+  const [one, other] = inputs.pdfs.filter((file) => file.endsWith('-60.pdf'));
+  const run = (program: string | undefined, name: string, args: (out: string) => readonly string[]) =>
+    program ? [{ name, run: () => draw(program, (out) => args(join(out, 'out.pdf'))) }] : [];
+  const written = (infile: string, outfile: string, options: Readonly<Record<string, string>>) => {
+    return () => ({ app: 'pdftools', infile: urlOf(infile), outfile, options }) as const;
+  };
+  if (one && other) {
+    const peers = [
+      ...run(found.qpdf, 'qpdf', (out) => ['--empty', '--pages', one, other, '--', out]),
+      ...run(found.pdfunite, 'pdfunite', (out) => [one, other, out]),
+    ];
+    const ours = written(one, 'merged.pdf', { '-append': urlOf(other) });
+    rows.push(...(await compare(bench, 'two PDFs of 60 pages merged', [one], { ours, peers, seconds: 10 })));
+  }
+  const splitting = run(found.qpdf, 'qpdf', (out) => ['--split-pages=10', book, out]);
+  const split = { ours: written(book, 'part.pdf.zip', { '-split': '10' }), peers: splitting, seconds: 10 };
+  rows.push(...(await compare(bench, '117 pages split into files of 10', [book], split)));
+  const images = run(found.img2pdf, 'img2pdf', (out) => [photo, '-o', out]);
+  const ours = () => ({ app: 'imageproc', infile: urlOf(photo), outfile: 'photo.pdf' }) as const;
+  rows.push(...(await compare(bench, '12 MP JPEG to PDF', [photo], { ours, peers: images, seconds: 5 })));
+
   if (!found.pdftoppm) return rows;
   const last = quick ? 12 : 117;
   for (const { format, flags, target } of [

@@ -27,6 +27,14 @@ it.each([
   expect(kindOfText(bytes.toString('latin1', 0, 64))?.tool).toBe(tool);
 });
 
+it('names the tool for a PDF without a header', () => {
+  const headless = makePdf([{}]).subarray('%PDF-1.7\n'.length).toString('latin1', 0, HEAD_BYTES);
+
+  expect([headless, `%\xe2\xe3\n${headless}`].map((head) => kindOfBytes(head)?.tool)).toEqual(
+    Array(2).fill('pdftools'),
+  );
+});
+
 it('names the tool for a PDF with junk before its header', () => {
   const bytes = makePdf([{}], { junk: '\x80 junk\n' });
 
