@@ -1,5 +1,6 @@
 import { LIVE } from '../texts.ts';
 import type { ApiCall } from './snippets.ts';
+import { encodePairs } from './state.ts';
 
 export interface Output {
   readonly url: string;
@@ -40,8 +41,9 @@ interface ConversionCall {
   readonly key: string;
   /** Whether somebody is signed in, who needs no key. */
   readonly isMember?: boolean;
-  readonly file?: File | undefined;
-  /** Maximum bytes of a file that a request may contain. */
+  /** Files, each with the parameter that it is the value of. */
+  readonly files?: ReadonlyArray<readonly [parameter: string, file: File]>;
+  /** Maximum bytes of files that a request may contain. */
   readonly maxBody?: number;
   readonly signal: AbortSignal;
   /** Called with the fraction of the file that has been sent, from 0 to 1. */
@@ -65,16 +67,20 @@ const MEMBERS = 'convert';
 
 /** Converts. Without a key and a session, the service converts in demo mode and replies with text. */
 export async function convert({ url }: ApiCall, call: ConversionCall): Promise<ConversionResult> {
-  const { key, isMember = false, file, maxBody = Number.POSITIVE_INFINITY, signal } = call;
+  const { key, isMember = false, files = [], maxBody = Number.POSITIVE_INFINITY, signal } = call;
   try {
     if (key === '' && !isMember) return await convertDemo(url, signal);
     const { origin, search } = new URL(url);
     const endpoint = key === '' ? new URL(MEMBERS, import.meta.url).href : `${origin}/api/`;
     const headers = { ...(key !== '' && { 'X-Api-Key': key }), Accept: 'application/json' };
-    const sent = file && file.size > maxBody ? await upload(endpoint, file, { ...call, headers }) : undefined;
-    if (sent && 'errors' in sent) return sent;
-    const added = sent ? `&infile=${encodeURIComponent(sent.infile)}` : '';
-    const body = file && !sent ? formOf(file) : undefined;
+    const isLarge = files.reduce((sum, [, { size }]) => sum + size, 0) > maxBody;
+    let added = '';
+    for (const [parameter, file] of isLarge ? files : []) {
+      const sent = await upload(endpoint, file, { ...call, headers });
+      if ('errors' in sent) return sent;
+      added += `&${encodePairs([[parameter, sent.infile]])}`;
+    }
+    const body = isLarge || files.length === 0 ? undefined : formOf(files);
     // Only a form may use the session.
     const method = body || key === '' ? 'POST' : 'GET';
     const target = `${endpoint}${search}${added}`;
@@ -95,9 +101,9 @@ export async function convert({ url }: ApiCall, call: ConversionCall): Promise<C
   }
 }
 
-function formOf(file: File): FormData {
+function formOf(files: NonNullable<ConversionCall['files']>): FormData {
   const form = new FormData();
-  form.append('infile', file);
+  for (const [parameter, file] of files) form.append(parameter, file);
   return form;
 }
 

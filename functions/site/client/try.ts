@@ -219,7 +219,14 @@ async function run(): Promise<void> {
   const apiKey = key.value.trim();
   const maxBody = Number(form.dataset.maxBody ?? maxSource);
   const { signal } = controller;
-  const ended = await convert(call(), { key: apiKey, isMember, file, maxBody, signal, onSent });
+  const ended = await convert(call(), {
+    key: apiKey,
+    isMember,
+    files: file ? [['infile', file]] : [],
+    maxBody,
+    signal,
+    onSent,
+  });
   clearInterval(timer);
   const bytes = ended.outputs.reduce((sum, output) => sum + (output.bytes ?? 0), 0);
   status.replaceChildren(

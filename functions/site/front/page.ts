@@ -48,7 +48,7 @@ export function frontPage(
 <section id="work" hidden aria-label="${text.files}">
 <div class="bar"><label for="all">${text.all}</label><select id="all"></select><button type="button" id="start"></button></div>
 <ul id="items"></ul>
-<div class="bar"><p id="summary" role="status"></p><button type="button" class="secondary" id="clear">${text.clear}</button><button type="button" id="zip" hidden>${text.downloadAll}</button></div>
+<div class="bar"><p id="summary" role="status"></p><button type="button" class="secondary" id="combine" hidden>${text.combine}</button><button type="button" class="secondary" id="clear">${text.clear}</button><button type="button" id="zip" hidden>${text.downloadAll}</button></div>
 </section>
 ${chips.length > 0 && html`<p id="samples">${text.samples} ${chips}</p>`}
 </div>

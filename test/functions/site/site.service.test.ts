@@ -8,6 +8,7 @@ import { referenceOf } from '../../../functions/shared/options/reference.ts';
 import { Members } from '../../../functions/site/accounts/members.ts';
 import { callOf } from '../../../functions/site/client/snippets.ts';
 import { openStores } from '../../../infra/local/stores.ts';
+import { readPdf } from '../../helpers/pdf.ts';
 import { press } from './use-browser.ts';
 import { ALL, NAMES, useSite } from './use-site.ts';
 
@@ -382,6 +383,22 @@ describe('the page for everyone', () => {
     await page().waitForFunction(() =>
       /This password is wrong/.test(document.querySelector('#items')!.textContent!),
     );
+  });
+
+  it('combines files in the order of the list into one PDF', async () => {
+    await invite('office@example.com');
+
+    await choose('picture.png', 'letter.docx', 'report.pdf');
+    await page().click('#combine');
+    await page().waitForSelector('#items > li:nth-child(4):is([data-state=done], [data-state=failed])');
+    const [link] = await page().$$eval('#items > li:nth-child(4) a[download]', (all) =>
+      all.map((each) => ({ name: each.getAttribute('download'), url: (each as HTMLAnchorElement).href })),
+    );
+
+    expect(link?.name).toBe('combined.pdf');
+    const { pages } = await readPdf(await (await fetch(link!.url)).bytes());
+    expect(pages.length).toBe(7);
+    expect(pages[0]!.text).toBe('');
   });
 
   it('needs no mouse, and speaks the language of the browser', async () => {

@@ -55,6 +55,7 @@ function update(): void {
   const start = byId<HTMLButtonElement>('start');
   start.textContent = TEXT.convert(open.length);
   start.disabled = open.length === 0;
+  byId('combine').hidden = items.filter(({ isCombined }) => !isCombined).length < 2;
   byId('zip').hidden = done.flatMap(({ outputs }) => outputs).length < 2;
   const summary = ended === 0 ? '' : TEXT.summary(done.length, failed.length, items.length);
   if (byId('summary').textContent !== summary) byId('summary').textContent = summary;
@@ -69,6 +70,14 @@ function update(): void {
   all.replaceChildren(...choices);
   all.value = chosen.size === 1 ? [...chosen][0]! : '';
   all.parentElement!.classList.toggle('single', items.length < 2);
+}
+
+/** Makes one PDF of all sources, in the order of the list. */
+function combine(): void {
+  const parts = items.filter(({ isCombined }) => !isCombined);
+  const name = `${TEXT.combined}.pdf`;
+  add({ name, parts, facts: { head: '%PDF-', name, contentType: '' } });
+  enqueue(items.slice(-1));
 }
 
 const owner = {
@@ -156,6 +165,7 @@ all.addEventListener('change', () => {
 byId('start').addEventListener('click', () =>
   enqueue(items.filter(({ state }) => state === 'new' || state === 'failed')),
 );
+byId('combine').addEventListener('click', combine);
 byId('clear').addEventListener('click', () => {
   for (const item of [...items]) item.remove();
 });

@@ -13,11 +13,12 @@ import { accessOf, refresh, refusal, signInLink } from './visitor.ts';
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 type State = 'new' | 'waiting' | 'running' | 'done' | 'failed';
 
-/** A file or a URL. */
+/** A file, a URL, or several of them that become one PDF. */
 interface Source {
   readonly name: string;
-  readonly file?: File;
-  readonly url?: string;
+  readonly file?: File | undefined;
+  readonly url?: string | undefined;
+  readonly parts?: ReadonlyArray<Pick<Source, 'file' | 'url'>>;
   readonly facts: SourceFacts;
 }
 
@@ -52,6 +53,8 @@ export class Item {
   readonly name: string;
   readonly file: File | undefined;
   readonly url: string | undefined;
+  /** What the source consists of. */
+  readonly #parts: ReadonlyArray<Pick<Source, 'file' | 'url'>>;
   readonly facts: SourceFacts;
   readonly kind: Kind;
   readonly element: HTMLLIElement;
@@ -68,17 +71,18 @@ export class Item {
   state: State = 'new';
   outputs: readonly Output[] = [];
 
-  constructor({ name, file, url, facts }: Source, limits: Limits, owner: Owner) {
+  constructor({ name, file, url, facts, parts = [{ file, url }] }: Source, limits: Limits, owner: Owner) {
     this.name = name;
     this.file = file;
     this.url = url;
+    this.#parts = parts;
     this.facts = facts;
     this.#limits = limits;
     this.#owner = owner;
     numbers += 1;
     this.#id = `item-${numbers}`;
     this.kind = kindOf(this.facts);
-    const choices = targetsFor(this.kind, this.name);
+    const choices = this.isCombined ? (['pdf'] as const) : targetsFor(this.kind, this.name);
     this.#target = create(
       'select',
       { ariaLabel: `${TEXT.to}: ${this.name}` },
@@ -92,7 +96,9 @@ export class Item {
     );
     remove.addEventListener('click', () => this.remove());
     this.#action.addEventListener('click', () => this.#act());
-    const size = this.file ? ` · ${sizeOf(this.file.size)}` : '';
+    const bytes = this.#files.reduce((sum, { size }) => sum + size, 0);
+    const size = bytes > 0 ? ` · ${sizeOf(bytes)}` : '';
+    const kind = this.isCombined ? TEXT.parts(parts.length) : TEXT.kinds[this.kind];
     const head = create(
       'div',
       { className: 'head' },
@@ -101,7 +107,7 @@ export class Item {
         'div',
         { className: 'title' },
         create('strong', {}, this.name),
-        create('small', {}, `${TEXT.kinds[this.kind]}${size}`),
+        create('small', {}, `${kind}${size}`),
       ),
       this.#target,
       this.#action,
@@ -111,6 +117,15 @@ export class Item {
     this.#options.addEventListener('toggle', () => this.#showOptions());
     this.element = create('li', { id: this.#id }, head, this.#status, this.#shown, this.#options);
     this.show('new');
+  }
+
+  /** Whether this is several sources that become one PDF. */
+  get isCombined(): boolean {
+    return this.#parts.length > 1;
+  }
+
+  get #files(): readonly File[] {
+    return this.#parts.flatMap(({ file = [] }) => file);
   }
 
   get target(): TargetId {
@@ -227,9 +242,11 @@ export class Item {
 
   /** Returns why the conversion cannot start, if so. */
   #refusal(): string | undefined {
-    if (!this.file) return undefined;
-    if (this.file.size === 0) return TEXT.errors.empty;
-    if (this.file.size > this.#limits.maxSource) return TEXT.errors.tooLarge(this.#limits.maxSource / 1e6);
+    const { maxSource } = this.#limits;
+    const sizes = this.#files.map(({ size }) => size);
+    if (sizes.length === 0) return undefined;
+    if (sizes.includes(0)) return TEXT.errors.empty;
+    if (sizes.some((size) => size > maxSource)) return TEXT.errors.tooLarge(maxSource / 1e6);
     return refusal();
   }
 
@@ -244,7 +261,7 @@ export class Item {
     const started = performance.now();
     const progress = create('progress', { ariaLabel: this.name });
     const text = create('span');
-    let sent = this.file ? 0 : 1;
+    let sent = this.#files.length > 0 ? 0 : 1;
     let isWaiting = false;
     const describe = () => {
       const seconds = Math.floor((performance.now() - started) / 1000);
@@ -281,15 +298,19 @@ export class Item {
 
   #send(signal: AbortSignal, onSent: (share: number) => void): Promise<ConversionResult> {
     const args = this.#args();
+    const parts = this.#parts.map((part, index) => ({
+      ...part,
+      parameter: index === 0 ? 'infile' : '-append',
+    }));
     const query = encodePairs([
-      ['app', 'auto'],
-      ...(this.url === undefined ? [] : [['infile', this.url] as const]),
+      ['app', this.isCombined ? 'pdftools' : 'auto'],
+      ...parts.flatMap(({ parameter, url }) => (url === undefined ? [] : [[parameter, url] as const])),
       ['outfile', resultName(this.name, this.target)],
       ...(args === '' ? [] : [['_args', args] as const]),
     ]);
-    const { file } = this;
+    const files = parts.flatMap(({ parameter, file }) => (file ? [[parameter, file] as const] : []));
     const url = `${location.origin}/api/?${query}`;
-    return convert({ url }, { file, ...accessOf(), maxBody: this.#limits.maxBody, signal, onSent });
+    return convert({ url }, { files, ...accessOf(), maxBody: this.#limits.maxBody, signal, onSent });
   }
 
   #end(ended: ConversionResult, started: number): void {
