@@ -53,7 +53,7 @@ export class Item {
   readonly name: string;
   readonly file: File | undefined;
   readonly url: string | undefined;
-  /** What the source consists of. */
+  /** The files and URLs that become one result. */
   readonly #parts: ReadonlyArray<Pick<Source, 'file' | 'url'>>;
   readonly facts: SourceFacts;
   readonly kind: Kind;
