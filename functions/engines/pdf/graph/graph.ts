@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 /** A value of a PDF object in qpdf's JSON: names start with `/`, texts with `u:`, bytes with `b:`, and `3 0 R` refers. */
 export type Value = null | boolean | number | string | readonly Value[] | Dictionary;
 export interface Dictionary {
@@ -241,4 +242,10 @@ export function* nameTree(graph: Graph, tree: Value | undefined): Generator<read
     open.push(...[...graph.list(kids)].reverse());
     if (seen.size > 100_000 || open.length > 100_000) return;
   }
+}
+
+/** Reads the JSON of a document that qpdf wrote. */
+export function readGraph(path: string): Graph {
+  // Synchronous: faster than the thread pool, and a process does one thing at a time.
+  return new Graph(JSON.parse(readFileSync(path, 'utf8')) as GraphJson);
 }

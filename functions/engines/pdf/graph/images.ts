@@ -1,4 +1,3 @@
-import type { Sharp } from 'sharp';
 import { Scanner } from './archive/content.ts';
 import { type Dictionary, type Graph, isReference, MAX_DEPTH, type Value } from './graph.ts';
 
@@ -15,7 +14,7 @@ const WORTHWHILE = 5 / 6;
 const MAX_VISITS = 50_000;
 
 type Scale = readonly [a: number, b: number, c: number, d: number];
-type ReadStream = (ref: Value | undefined) => Buffer | undefined;
+export type ReadStream = (ref: Value | undefined) => Buffer | undefined;
 
 /** Returns the JPEGs that are shown at more than `dpi` wherever a page shows them, with their soft masks. */
 export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduced[] {
@@ -103,36 +102,4 @@ function reducedSize(
     width: Math.max(1, Math.ceil(width * factor)),
     height: Math.max(1, Math.ceil(height * factor)),
   };
-}
-
-/** Replaces JPEGs with smaller ones, unless those have more bytes. */
-export async function reduceImages(
-  graph: Graph,
-  read: ReadStream,
-  images: readonly Reduced[],
-  quality: number,
-): Promise<void> {
-  // Only pdftools has it on Lambda.
-  const { default: sharp } = await import('sharp');
-  for (const { ref, width, height } of images) {
-    const data = read(ref);
-    if (!data) continue;
-    const smaller = await reduce(() => sharp(data, { ignoreIcc: true }), { width, height, quality }).catch(
-      // A damaged image stays as it is.
-      () => undefined,
-    );
-    if (smaller && smaller.length < data.length)
-      graph.setStream(ref, { ...graph.dict(ref), '/Width': width, '/Height': height }, smaller);
-  }
-}
-
-async function reduce(
-  open: () => Sharp,
-  { width, height, quality }: { width: number; height: number; quality: number },
-): Promise<Buffer | undefined> {
-  const { channels } = await open().metadata();
-  // The samples of CMYK may be inverted.
-  if (channels !== 1 && channels !== 3) return undefined;
-  const resized = open().resize(width, height, { fit: 'fill' });
-  return (channels === 1 ? resized.toColorspace('b-w') : resized).jpeg({ quality }).toBuffer();
 }

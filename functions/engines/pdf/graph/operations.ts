@@ -1,6 +1,5 @@
 import type { Standard } from './archive/standards.ts';
 import type { FontName } from './fonts.ts';
-import type { Reduced } from './images.ts';
 import type { Placed } from './navigation.ts';
 
 /** Facts about a source document. */
@@ -39,14 +38,6 @@ export interface GraphOperations {
   readonly adapt: { readonly graph: string; readonly target: string };
   /** Returns the images that are shown at more than `dpi`. `streams` has the contents of pages. */
   readonly largeImages: { readonly graph: string; readonly streams: string; readonly dpi: number };
-  /** Writes changes that reduce images to `target`. `streams` has their data. Returns whether there are any. */
-  readonly reduce: {
-    readonly graph: string;
-    readonly streams: string;
-    readonly target: string;
-    readonly images: readonly Reduced[];
-    readonly quality: number;
-  };
   /** Returns the attached files. */
   readonly attachments: { readonly graph: string };
   /** Writes attached files to an archive. `streams` has their content. */

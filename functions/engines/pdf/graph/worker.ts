@@ -9,8 +9,8 @@ import { attachedFiles } from './attachments.ts';
 import { describeDocument } from './describe.ts';
 import { editGraph } from './edit.ts';
 import { readFieldValues } from './form-values.ts';
-import { Graph, type GraphJson } from './graph.ts';
-import { largeImages, reduceImages } from './images.ts';
+import { readGraph } from './graph.ts';
+import { largeImages } from './images.ts';
 import type { Archived, GraphOperations, SourceFacts } from './operations.ts';
 
 await serveRequests<GraphOperations>({
@@ -39,13 +39,6 @@ await serveRequests<GraphOperations>({
     const data = readGraph(streams);
     return largeImages(readGraph(graph), (ref) => data.data(ref), dpi);
   },
-  reduce: async ({ graph: path, streams, target, images, quality }) => {
-    const graph = readGraph(path);
-    const data = readGraph(streams);
-    await reduceImages(graph, (ref) => data.data(ref), images, quality);
-    if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
-    return graph.isChanged;
-  },
   attachments: async ({ graph }) => attachedFiles(readGraph(graph)),
   extract: async ({ streams, target, files }) => {
     const data = readGraph(streams);
@@ -63,8 +56,3 @@ await serveRequests<GraphOperations>({
     return archived;
   },
 });
-
-function readGraph(path: string): Graph {
-  // Synchronous: faster than the thread pool, and a process does one thing at a time.
-  return new Graph(JSON.parse(readFileSync(path, 'utf8')) as GraphJson);
-}

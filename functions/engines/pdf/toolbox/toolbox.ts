@@ -15,6 +15,7 @@ import type {
   Stamp,
   Text,
 } from '../graph/operations.ts';
+import { createImages, type ImageOperations } from '../images/client.ts';
 import { colorOf, type PdfOptions } from '../options.ts';
 import type { Attached, Information, Part } from '../qpdf/job.ts';
 import { createQpdf } from '../qpdf/qpdf.ts';
@@ -51,6 +52,7 @@ const UNCLAIMED = 'The result does not claim to be PDF/A, because it was changed
 export function createToolbox(dependencies: EngineDependencies) {
   const qpdf = createQpdf(dependencies);
   const graphs = createGraphs(dependencies);
+  const images = createImages(dependencies);
   const fonts = join(dependencies.layers, 'fonts/faces');
 
   /** Whether the options ask for a change. */
@@ -169,7 +171,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     await qpdf.edit({ source, target: contents, streamsJson: needed }, conversion);
     if (await isTooLarge(contents)) return source;
     const args = { graph: name(graph), streams: name(contents), dpi };
-    const found = await graphs.run<GraphOperations['reduce']['images']>(
+    const found = await graphs.run<ImageOperations['reduce']['images']>(
       'largeImages',
       args,
       { inputs: [graph, contents] },
@@ -177,9 +179,8 @@ export function createToolbox(dependencies: EngineDependencies) {
     );
     await qpdf.edit({ source, target: streams, streamsJson: found.map(({ ref }) => ref) }, conversion);
     if (found.length === 0 || (await isTooLarge(streams))) return source;
-    const work = { graph: name(graph), streams: name(streams), target: name(update), images: found, quality };
-    const files = { inputs: [graph, streams], outputs: [update] };
-    if (!(await graphs.run<boolean>('reduce', work, files, conversion))) return source;
+    if (!(await images.reduce({ graph, streams, target: update, images: found, quality }, conversion)))
+      return source;
     await qpdf.edit({ source, target, update }, conversion);
     return target;
   }
@@ -369,7 +370,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     describe,
     extract,
     close: async () => {
-      await Promise.all([qpdf.close(), graphs.close()]);
+      await Promise.all([qpdf.close(), graphs.close(), images.close()]);
     },
   };
 }

@@ -1,0 +1,40 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ScriptDependencies, sandboxedClient } from '../../client.ts';
+import type { WorkerRequest } from '../../worker/pool.ts';
+import type { Reduced } from '../graph/images.ts';
+
+/** The operation of the worker. It is not part of `graph`, because on Lambda only pdftools has sharp. */
+export interface ImageOperations {
+  /** Writes changes that reduce images to `target`. `streams` has their data. Returns whether there are any. */
+  readonly reduce: {
+    readonly graph: string;
+    readonly streams: string;
+    readonly target: string;
+    readonly images: readonly Reduced[];
+    readonly quality: number;
+  };
+}
+
+const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
+
+/** Creates the processes that reduce the images of PDFs. */
+export function createImages(dependencies: ScriptDependencies) {
+  const limits = { heap: 1024, requests: 200, cost: 60, memory: 500, maxMemory: 1500 };
+  const client = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
+
+  /** See `ImageOperations`. */
+  function reduce(
+    { graph, streams, target, ...rest }: ImageOperations['reduce'],
+    { directory, account, signal }: WorkerRequest,
+  ): Promise<boolean> {
+    const [inputs, outputs] = [[graph, streams], [target]].map((paths) =>
+      paths.map((path) => relative(directory, path)),
+    );
+    const args = { graph: inputs![0], streams: inputs![1], target: outputs![0], ...rest };
+    const work = { operation: 'reduce', arguments: args, inputs: inputs!, outputs: outputs! };
+    return client.run<boolean>(work, { account, signal, directory });
+  }
+
+  return { reduce, close: () => client.close() };
+}
