@@ -25,6 +25,7 @@ import { downloadRows } from './rows/load/downloads.ts';
 import { emulatorLoad } from './rows/load/emulator-load.ts';
 import { load } from './rows/load/load.ts';
 import { requestRows } from './rows/load/requests.ts';
+import { toolbox } from './rows/load/toolbox.ts';
 import { addresses } from './rows/network/addresses.ts';
 import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/network/emulator-rebinding.ts';
 import { downloadRebinding } from './rows/network/rebinding.ts';
@@ -48,6 +49,7 @@ export const ROWS: readonly Row[] = [
   queries,
   site,
   results,
+  toolbox,
   corpus,
   aftermath,
   load,
