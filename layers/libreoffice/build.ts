@@ -41,8 +41,17 @@ export async function build(options: BuildOptions): Promise<void> {
       libraries: [join(directory, 'lib', READER)],
       output: join(directory, 'program/host'),
     });
+    await checkFunctions(join(directory, 'program/libmergedlo.so'));
     return packages;
   });
+}
+
+/** Checks that LibreOffice still has the functions that `symbols.c` finds by name, because the host does without those that are missing. */
+async function checkFunctions(library: string): Promise<void> {
+  const [code, binary] = await Promise.all([readFile(join(HERE, 'symbols.c'), 'utf8'), readFile(library)]);
+  const names = [...code.matchAll(/"(_Z\w+)"/g)].map(([, name]) => name!);
+  const missing = names.filter((name) => !binary.includes(`\0${name}\0`));
+  if (missing.length > 0) throw new Error(`LibreOffice no longer has ${missing.join(', ')}; see symbols.c.`);
 }
 
 /** Unpacks the headers that the host is compiled against. */
