@@ -72,7 +72,8 @@ struct survey survey_document(const char *bytes, size_t size)
     for (const char *at = bytes; inflater && total < MAX_OBJECTS && (at = memmem(at, (size_t)(end - at), "/ObjStm", 7));) {
         at += 7;
         const size_t inflated = inflate_stream(inflater, at, end, &objects, &room);
-        count(&counts, objects, inflated);
+        if (inflated)
+            count(&counts, objects, inflated);
         // A failed attempt costs time as well.
         total += inflated ? inflated : 1UL << 16;
     }
