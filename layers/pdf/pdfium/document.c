@@ -188,7 +188,8 @@ bool document_is_cut_off(void)
 
 struct survey document_survey(void)
 {
-    return survey_document(current.bytes, current.byte_count);
+    // There are none if the document could not be opened.
+    return current.bytes ? survey_document(current.bytes, current.byte_count) : (struct survey) { 0 };
 }
 
 FPDF_FORMHANDLE document_form(void)

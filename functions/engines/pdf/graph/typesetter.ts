@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { create, type Font } from 'fontkit';
+import { ConversionError } from '../../../shared/errors.ts';
+import { quote } from '../../../shared/quote.ts';
 import { FALLBACKS, FONTS, type FontName } from './fonts.ts';
 import type { Dictionary, Graph } from './graph.ts';
 
@@ -13,6 +15,9 @@ export interface Line {
   /** Returns the operators between `BT` and `ET`, for a font size. */
   operators(size: number): string;
 }
+
+const RIGHT_TO_LEFT = /[\p{sc=Hebr}\p{sc=Arab}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}]/u;
+const LEFT_TO_RIGHT = /[\p{Nd}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}]/u;
 
 interface Used {
   readonly font: Font;
@@ -42,7 +47,9 @@ export class Typesetter {
     return Object.fromEntries(used.map(({ name, ref }) => [name, ref]));
   }
 
+  /** @throws ConversionError `BAD_PARAMETER` for a text of both directions, which would be drawn in the wrong order */
   line(text: string, fontName: FontName): Line {
+    if (RIGHT_TO_LEFT.test(text) && LEFT_TO_RIGHT.test(text)) throw mixedError(text);
     const runs = this.#runsOf(text, FONTS[fontName]);
     let width = 0;
     const parts = runs.map(({ used, text: run }) => {
@@ -166,6 +173,13 @@ export class Typesetter {
       '/ToUnicode': graph.addStream({}, toUnicode(texts)),
     });
   }
+}
+
+function mixedError(text: string): ConversionError {
+  return new ConversionError(
+    'BAD_PARAMETER',
+    `A text of letters from right to left cannot have digits or other letters: ${quote(text)}.`,
+  );
 }
 
 /** Returns the map from glyphs to characters, for `/ToUnicode` of a font. */

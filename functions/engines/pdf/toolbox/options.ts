@@ -207,7 +207,7 @@ export const toolboxOptions = {
   ...category('Stamps', {
     underlay: sourceUrl('-underlay', {
       description:
-        'Draw this PDF or image under the pages: its first page under the first one, and its last page under all others',
+        'Draw this PDF or image under the pages: its pages one by one, and its last page under all others',
     }),
     underlayPages: pagesOf('-underlay-pages', 'underlay', 'the underlay'),
     underlayPosition: positionOf('-underlay-position', 'underlay', CENTER, 'the underlay'),

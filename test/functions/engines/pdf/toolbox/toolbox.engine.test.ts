@@ -33,6 +33,7 @@ const url = await serveFiles({
   'entity.xfdf': Buffer.from(
     '<!DOCTYPE x [<!ENTITY a "b">]><xfdf><field name="name"><value>&a;</value></field></xfdf>',
   ),
+  'directions.json': Buffer.from('{"name": "שלום 12"}'),
   'noise.json': Buffer.from('name=x'),
 });
 const draw = async (pdf: Buffer, page: number) => drawPage(pdf, page);
@@ -135,6 +136,7 @@ describe('-fill', () => {
     ['long.json', /at most 20 characters for the field 'name'/],
     ['choice.json', /one of 'red', 'g' for the field 'color'/],
     ['entity.xfdf', /not well-formed XFDF/],
+    ['directions.json', /cannot have digits/],
     ['noise.json', /neither JSON nor XFDF/],
   ])('of %s is an error', async (name, message) => {
     const error = await refusal(formPdf(), { format: 'pdf', options: `-fill=${url(name)}` });
