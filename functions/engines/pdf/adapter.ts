@@ -19,7 +19,7 @@ export function createAdapter(dependencies: ScriptDependencies, qpdf: Qpdf) {
   async function adapt(document: PdfDocument, conversion: PdfConversion): Promise<PdfDocument> {
     const { format, directory } = conversion;
     const { foreignGlyphs, hiddenLayers } = document.survey;
-    if (format === 'pdf' || !(foreignGlyphs || (hiddenLayers && format === 'txt'))) return document;
+    if (format === 'pdf' || !(foreignGlyphs || hiddenLayers)) return document;
     const { path: source, password } = document.source;
     const graph = join(directory, 'adapted.json');
     const update = join(directory, 'adapted-update.json');
@@ -27,7 +27,8 @@ export function createAdapter(dependencies: ScriptDependencies, qpdf: Qpdf) {
     try {
       await qpdf.edit({ source, target: graph, password, json: true }, conversion);
       if ((await stat(graph)).size > MAX_GRAPH) return document;
-      const args = { graph: relative(directory, graph), target: relative(directory, update) };
+      const name = (path: string) => relative(directory, path);
+      const args = { graph: name(graph), target: name(update), isText: format === 'txt' };
       const files = { inputs: [graph], outputs: [update] };
       if (!(await graphs.run<boolean>('adapt', args, files, conversion))) return document;
       await qpdf.edit({ source, target, password, update, decrypt: true }, conversion);

@@ -80,8 +80,11 @@ struct survey survey_document(const char *bytes, size_t size)
     free(objects);
     if (inflater)
         libdeflate_free_decompressor(inflater);
+    // Object streams of an encrypted document cannot be read here.
+    const bool locked = count_of(bytes, size, "/ObjStm") > 0 && count_of(bytes, size, "/Encrypt") > 0;
+    const bool foreign = counts.descriptors > counts.files || counts.cid_fonts > counts.descriptors;
     return (struct survey) {
-        .foreign_glyphs = counts.cid_fonts > 0 && (counts.descriptors > counts.files || counts.cid_fonts > counts.descriptors),
-        .hidden_layers = counts.layers > 0 && counts.states > 0,
+        .foreign_glyphs = locked || (counts.cid_fonts > 0 && foreign),
+        .hidden_layers = locked || (counts.layers > 0 && counts.states > 0),
     };
 }

@@ -76,10 +76,11 @@ it('leaves out the text of hidden layers', async () => {
         marked('AnyOn', shown('any', 200)),
         '1 0 0 1 0 150 cm /Marked Do /Form Do',
         marked('Off', '/Off Do'),
+        ...['Not', 'Or', 'Direct'].map((name, index) => marked(name, shown(name, index * 20))),
       ].join('\n'),
     ),
     '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
-    '<</Font<</F 5 0 R>>/Properties<</On 7 0 R/Off 8 0 R/AllOn 9 0 R/AnyOn 10 0 R>>' +
+    '<</Font<</F 5 0 R>>/Properties<</On 7 0 R/Off 8 0 R/AllOn 9 0 R/AnyOn 10 0 R/Not 14 0 R/Or 15 0 R/Direct<</Type/OCMD/OCGs 8 0 R>>>>' +
       '/XObject<</Marked 11 0 R/Form 12 0 R/Off 13 0 R>>>>',
     '<</Type/OCG/Name(on)>>',
     '<</Type/OCG/Name(off)>>',
@@ -91,7 +92,9 @@ it('leaves out the text of hidden layers', async () => {
       '/Type/XObject/Subtype/Form/BBox[0 0 300 300]/Resources 6 0 R',
     ),
     form('marked form'),
+    '<</Type/OCMD/OCGs 7 0 R/VE[/And 7 0 R[/Not 7 0 R]]>>',
+    '<</Type/OCMD/OCGs 8 0 R/VE[/Or[/Not 7 0 R][/Not 8 0 R]]>>',
   ]);
 
-  expect(await textOf(pdf)).toBe('plain on any');
+  expect(await textOf(pdf)).toBe('plain on any Or');
 });

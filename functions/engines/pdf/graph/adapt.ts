@@ -1,27 +1,44 @@
 import { GLYPH_ORDERS } from './glyph-orders.ts';
-import { type Dictionary, type Graph, isReference, type Value } from './graph.ts';
+import { type Dictionary, type Graph, isDictionary, MAX_DEPTH, type Value } from './graph.ts';
+import { hiddenLayers, hideAnnotation } from './layers.ts';
 import { toUnicode } from './typesetter.ts';
 
 /**
- * Changes what PDFium reads wrongly: glyph numbers of fonts that are not embedded become characters, and contents of
- * hidden layers get the entry `/Hidden` or are removed, because PDFium includes them in the text.
+ * Changes what PDFium reads wrongly: glyph numbers of fonts that are not embedded become characters, and annotations of
+ * hidden layers become hidden. For text, contents of hidden layers get the entry `/Hidden` or are removed, too, because
+ * PDFium includes them.
  */
-export function adaptDocument(graph: Graph): void {
+export function adaptDocument(graph: Graph, isText: boolean): void {
   const isHidden = hiddenLayers(graph);
   for (const [ref, value, isStream] of graph.entries()) {
     const dict = graph.dict(value);
+    const isGroup = dict['/Type'] === '/OCG' || dict['/Type'] === '/OCMD';
     if (dict['/Subtype'] === '/Type0') mapGlyphs(graph, ref, dict);
-    else if (dict['/Type'] === '/OCG' || dict['/Type'] === '/OCMD') {
-      if (isHidden(ref)) graph.merge(ref, { '/Hidden': 1 });
-    } else if (dict['/OC'] !== undefined && isHidden(dict['/OC'])) {
-      if (isStream) graph.set(ref, null);
-      else graph.merge(ref, { '/F': HIDDEN });
+    else if (isText && isGroup && isHidden(ref)) graph.merge(ref, { '/Hidden': 1 });
+    else if (isText && isStream && dict['/OC'] !== undefined && isHidden(dict['/OC'])) graph.set(ref, null);
+    else {
+      const hidden = hide(value, 0);
+      if (hidden !== value && isDictionary(hidden)) graph.merge(ref, hidden);
+      else if (hidden !== value) graph.set(ref, hidden);
     }
   }
-}
 
-/** The flag of a hidden annotation. */
-const HIDDEN = 2;
+  /** Returns a value with its annotations and groups hidden. The same one if there are none. */
+  function hide(value: Value, depth: number): Value {
+    if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      const list = value as readonly Value[];
+      const hidden = list.map((each) => hide(each, depth + 1));
+      return hidden.every((each, index) => each === list[index]) ? value : hidden;
+    }
+    const dict = value as Dictionary;
+    if (dict['/OC'] !== undefined && dict['/Rect'] !== undefined)
+      return isHidden(dict['/OC']) ? hideAnnotation(dict, graph) : value;
+    if (dict['/Type'] === '/OCMD') return isText && isHidden(dict) ? { ...dict, '/Hidden': 1 } : value;
+    const hidden = Object.entries(dict).map(([name, each]) => [name, hide(each, depth + 1)] as const);
+    return hidden.every(([name, each]) => each === dict[name]) ? value : Object.fromEntries(hidden);
+  }
+}
 
 /** Adds the characters of the glyphs to a font whose codes are glyph numbers, unless the font is embedded. */
 function mapGlyphs(graph: Graph, ref: string, font: Dictionary): void {
@@ -46,34 +63,4 @@ function mapGlyphs(graph: Graph, ref: string, font: Dictionary): void {
     ...(graph.get(characters) === null &&
       order && { '/ToUnicode': graph.addStream({}, toUnicode(order.characters)) }),
   });
-}
-
-/** Returns a function that tells whether a layer or a group of layers is hidden, as PDFium draws it. */
-function hiddenLayers(graph: Graph): (layer: Value) => boolean {
-  const config = graph.dict(graph.dict(graph.root['/OCProperties'])['/D']);
-  const [off, on] = [new Set(graph.list(config['/OFF'])), new Set(graph.list(config['/ON']))];
-  const isOff = (layer: Value) => {
-    const view = graph.dict(graph.dict(graph.dict(layer)['/Usage'])['/View']);
-    const state = graph.get(view['/ViewState']);
-    if (state !== null) return state === '/OFF';
-    return off.has(layer) || (graph.get(config['/BaseState']) === '/OFF' && !on.has(layer));
-  };
-  return (layer) => {
-    const { '/Type': type, '/OCGs': members, '/P': policy } = graph.dict(layer);
-    if (type !== '/OCMD') return isOff(layer);
-    const states = (
-      isReference(members) && !Array.isArray(graph.get(members)) ? [members] : graph.list(members)
-    ).map(isOff);
-    if (states.length === 0) return false;
-    switch (graph.get(policy)) {
-      case '/AllOn':
-        return states.includes(true);
-      case '/AllOff':
-        return states.includes(false);
-      case '/AnyOff':
-        return !states.includes(true);
-      default:
-        return !states.includes(false);
-    }
-  };
 }

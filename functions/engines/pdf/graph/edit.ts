@@ -3,7 +3,7 @@ import { drawOnPages } from './draw.ts';
 import { fillFields } from './fill.ts';
 import type { FieldValue } from './form-values.ts';
 import { type Graph, isDictionary, type Value } from './graph.ts';
-import { mergeLayers } from './layers.ts';
+import { layerAppearances, mergeLayers } from './layers.ts';
 import { mergeNavigation } from './navigation.ts';
 import type { GraphOperations } from './operations.ts';
 import { Typesetter } from './typesetter.ts';
@@ -23,10 +23,8 @@ export function editGraph(graph: Graph, { sources, order, work, values }: EditRe
   // The pages with stamps are at the end.
   const sheets = graph.pages.slice(work.pageCount);
   graph.truncate(work.pageCount);
-  if (sources.length > 0) {
-    mergeNavigation(graph, sources, order);
-    mergeLayers(graph, sources, order);
-  }
+  if (sources.length > 0) mergeNavigation(graph, sources, order);
+  mergeLayers(graph, sources);
   if (sources.length > 1) {
     if (sources.some(({ root }) => root['/StructTreeRoot'] !== undefined)) warnings.push(UNTAGGED);
     removeTags(graph);
@@ -47,6 +45,7 @@ export function editGraph(graph: Graph, { sources, order, work, values }: EditRe
   }
   drawOnPages(graph, sheets, work, typesetter);
   typesetter.finish();
+  if (work.isFlat) layerAppearances(graph);
   if (work.isUnclaimed) graph.merge(graph.rootRef, { '/Metadata': null });
   return warnings;
 }

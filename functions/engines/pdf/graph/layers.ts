@@ -1,95 +1,142 @@
-import { type Graph, isDictionary, isReference, type Value } from './graph.ts';
-import type { Placed } from './navigation.ts';
+import { type Dictionary, type Graph, isReference, MAX_DEPTH, textOf, type Value } from './graph.ts';
 
-/** Maximum number of objects that are compared. */
-const MAX_VISITS = 200_000;
+/** Maximum number of layers that one expression is evaluated for. */
+const MAX_OPERANDS = 10_000;
+/** The flag of a hidden annotation. */
+const HIDDEN = 2;
+/** The entry of layers that are merged into another document: their document, object, and whether they are shown. */
+const MARK = '/DocmillLayer';
 
-/**
- * Restores the visibility of layers in merged pages. Without it, hidden layers of all documents but the first would
- * be visible.
- */
-export function mergeLayers(merged: Graph, sources: readonly Graph[], order: readonly Placed[]): void {
-  const layered = sources.map((graph) => graph.root['/OCProperties'] !== undefined);
-  if (!layered.slice(1).some(Boolean)) return;
-  const maps = sources.map(() => new Map<string, string>());
-  let visits = 0;
-  for (const [index, { source, page }] of order.entries()) {
-    const [original, copy] = [sources[source]!.pages[page], merged.pages[index]];
-    if (!layered[source] || !original || !copy) continue;
-    for (const name of ['/Resources', '/Annots'])
-      compare(sources[source]!, original.dict[name], copy.dict[name], maps[source]!);
-  }
-  const all: string[] = [];
-  const off: string[] = [];
-  const listed: Value[] = [];
-  for (const [index, graph] of sources.entries()) {
-    const properties = graph.dict(graph.root['/OCProperties']);
-    const {
-      '/OFF': hidden,
-      '/ON': shown,
-      '/BaseState': state,
-      '/Order': tree,
-    } = graph.dict(properties['/D']);
-    const copyOf = (ref: Value) => (isReference(ref) ? maps[index]!.get(ref) : undefined);
-    const [hiddenRefs, shownRefs] = [graph.list(hidden), graph.list(shown)];
-    for (const ref of graph.list(properties['/OCGs'])) {
-      const copy = copyOf(ref);
-      if (copy === undefined) continue;
-      all.push(copy);
-      if (hiddenRefs.includes(ref) || (state === '/OFF' && !shownRefs.includes(ref))) off.push(copy);
+/** Returns a function that tells whether a layer or a group of layers is hidden, as PDFium draws it. */
+export function hiddenLayers(graph: Graph): (layer: Value) => boolean {
+  const isListedOff = listedLayers(graph);
+  const isOff = (layer: Value) => {
+    const view = graph.dict(graph.dict(graph.dict(layer)['/Usage'])['/View']);
+    const state = graph.get(view['/ViewState']);
+    return state === null ? isListedOff(layer) : state === '/OFF';
+  };
+  return (layer) => {
+    const { '/Type': type, '/OCGs': members, '/P': policy, '/VE': expression } = graph.dict(layer);
+    if (type !== '/OCMD') return isOff(layer);
+    if (Array.isArray(graph.get(expression))) return !isTrue(graph, expression!, isOff);
+    const states = (Array.isArray(graph.get(members)) ? graph.list(members) : members ? [members] : []).map(
+      isOff,
+    );
+    if (states.length === 0) return false;
+    switch (graph.get(policy)) {
+      case '/AllOn':
+        return states.includes(true);
+      case '/AllOff':
+        return states.includes(false);
+      case '/AnyOff':
+        return !states.includes(true);
+      default:
+        return !states.includes(false);
     }
-    listed.push(...treeOf(graph, tree, copyOf, 0));
+  };
+}
+
+/** Returns a function that tells whether the configuration of a document hides a layer. */
+function listedLayers(graph: Graph): (layer: Value) => boolean {
+  const config = graph.dict(graph.dict(graph.root['/OCProperties'])['/D']);
+  const [off, on] = [new Set(graph.list(config['/OFF'])), new Set(graph.list(config['/ON']))];
+  const isBaseOff = graph.get(config['/BaseState']) === '/OFF';
+  return (layer) => off.has(layer) || (isBaseOff && !on.has(layer));
+}
+
+/** Evaluates a visibility expression (ISO 32000-1, 8.11.2.2). One that is too long is true. */
+function isTrue(graph: Graph, expression: Value, isOff: (layer: Value) => boolean): boolean {
+  let left = MAX_OPERANDS;
+  const evaluate = (value: Value, depth: number): boolean => {
+    left -= 1;
+    if (left < 0 || depth > MAX_DEPTH) return true;
+    if (!Array.isArray(graph.get(value))) return !isOff(value);
+    const [operator, ...operands] = graph.list(value);
+    const isShown = (operand: Value) => evaluate(operand, depth + 1);
+    if (operator === '/Not') return !operands.some(isShown);
+    return operator === '/Or' ? operands.some(isShown) : operands.every(isShown);
+  };
+  return evaluate(expression, 0);
+}
+
+/** Returns an annotation that is hidden. */
+export function hideAnnotation(annotation: Dictionary, graph: Graph): Dictionary {
+  return { ...annotation, '/F': graph.number(annotation['/F']) | HIDDEN };
+}
+
+/** Makes the appearances of annotations belong to their layers, because that is all that is left of them in a page. */
+export function layerAppearances(graph: Graph): void {
+  const isHidden = hiddenLayers(graph);
+  const annotations = graph.pages.flatMap(({ dict }) => graph.list(dict['/Annots']));
+  if (annotations.every((each) => graph.dict(each)['/OC'] === undefined)) return;
+  const drawn = annotations.map((each) => {
+    const { '/OC': layer, '/AP': appearance, '/AS': state } = graph.dict(each);
+    const normal = graph.dict(appearance)['/N'];
+    const shown = graph.isStream(normal) ? normal : graph.dict(normal)[String(graph.get(state))];
+    return { ref: each, layer, stream: graph.isStream(shown) ? String(shown) : undefined };
+  });
+  const layers = new Map<string | undefined, Set<Value | undefined>>();
+  for (const { layer, stream } of drawn) layers.set(stream, (layers.get(stream) ?? new Set()).add(layer));
+  for (const { ref, layer, stream } of drawn) {
+    if (layer === undefined) continue;
+    // Annotations of different layers may share an appearance.
+    if (stream !== undefined && layers.get(stream)!.size === 1) graph.merge(stream, { '/OC': layer });
+    else if (isReference(ref) && isHidden(layer)) graph.set(ref, hideAnnotation(graph.dict(ref), graph));
   }
-  if (all.length === 0) return;
+}
+
+/** Marks the layers of a document whose pages will be merged into another one. */
+export function markLayers(graph: Graph, document = -1): void {
+  const isOff = listedLayers(graph);
+  for (const ref of graph.list(graph.dict(graph.root['/OCProperties'])['/OCGs']))
+    if (isReference(ref)) graph.merge(ref, { [MARK]: [document, `u:${ref}`, !isOff(ref)] });
+}
+
+/** Lists marked layers in the merged document. Without that, all of them would be visible. */
+export function mergeLayers(merged: Graph, sources: readonly Graph[]): void {
+  const copies = sources.map(() => new Map<string, string>());
+  const [shown, hidden]: [Value[], Value[]] = [[], []];
+  for (const [ref, value] of merged.entries()) {
+    const [document, original, isShown] = merged.list(merged.dict(value)[MARK]);
+    if (document === undefined) continue;
+    copies[Number(document)]?.set(textOf(original) ?? '', ref);
+    (isShown === true ? shown : hidden).push(ref);
+    merged.merge(ref, { [MARK]: null });
+  }
+  if (shown.length + hidden.length === 0) return;
+  const properties = merged.dict(merged.root['/OCProperties']);
+  const config = merged.dict(properties['/D']);
+  const trees = sources.slice(1).flatMap((graph, index) => {
+    const { '/Order': tree } = graph.dict(graph.dict(graph.root['/OCProperties'])['/D']);
+    return treeOf(graph, tree, copies[index + 1]!, 0);
+  });
   merged.merge(merged.rootRef, {
     '/OCProperties': {
-      '/OCGs': all,
-      '/D': { '/OFF': off, ...(listed.length > 0 && { '/Order': listed }) },
+      ...properties,
+      '/OCGs': [...merged.list(properties['/OCGs']), ...shown, ...hidden],
+      '/D': {
+        ...config,
+        '/ON': [...merged.list(config['/ON']), ...shown],
+        '/OFF': [...merged.list(config['/OFF']), ...hidden],
+        ...(trees.length > 0 && { '/Order': [...merged.list(config['/Order']), ...trees] }),
+      },
     },
   });
-
-  /** Walks both copies of an object at once and notes which object became which. */
-  function compare(
-    graph: Graph,
-    one: Value | undefined,
-    other: Value | undefined,
-    map: Map<string, string>,
-  ): void {
-    const open: Array<readonly [Value | undefined, Value | undefined]> = [[one, other]];
-    for (let pair = open.pop(); pair; pair = open.pop()) {
-      visits += 1;
-      if (visits > MAX_VISITS) return;
-      const [from, to] = pair;
-      if (isReference(from) && isReference(to)) {
-        if (map.has(from)) continue;
-        map.set(from, to);
-      }
-      const [before, after] = [graph.get(from), merged.get(to)];
-      if (Array.isArray(before) && Array.isArray(after)) {
-        for (const [at, value] of (before as readonly Value[]).entries())
-          open.push([value, (after as readonly Value[])[at]]);
-      } else if (isDictionary(before) && isDictionary(after)) {
-        for (const [name, value] of Object.entries(before)) {
-          if (name !== '/Parent' && name !== '/P') open.push([value, after[name]]);
-        }
-      }
-    }
-  }
 }
 
 /** Returns the tree in which viewers list layers, with the references of the merged document. */
 function treeOf(
   graph: Graph,
   tree: Value | undefined,
-  copyOf: (ref: Value) => string | undefined,
+  copies: ReadonlyMap<string, string>,
   depth: number,
 ): Value[] {
   if (depth > 10) return [];
   return graph.list(tree).flatMap((each): Value[] => {
-    const copy = copyOf(each);
+    const copy = isReference(each) ? copies.get(each) : undefined;
     if (copy !== undefined) return [copy];
     const found = graph.get(each);
     if (typeof found === 'string') return [found];
-    return Array.isArray(found) ? [treeOf(graph, each, copyOf, depth + 1)] : [];
+    return Array.isArray(found) ? [treeOf(graph, each, copies, depth + 1)] : [];
   });
 }

@@ -6,6 +6,7 @@ import type { Placed } from './navigation.ts';
 export interface SourceFacts {
   readonly pageCount: number;
   readonly isEncrypted: boolean;
+  readonly isLayered: boolean;
 }
 
 /** Facts that are not in the objects of a document. */
@@ -29,13 +30,20 @@ export interface GraphOperations {
   readonly edit: {
     readonly graph: string;
     readonly target: string;
-    /** The documents that were merged, if links, outlines and layers must be restored. */
+    /** The documents that were merged, if links and outlines must be restored. */
     readonly sources: readonly string[];
     readonly order: readonly Placed[];
     readonly work: GraphWork;
   };
   /** Writes changes for PDFium to `target`; see `adaptDocument`. Returns whether there are any. */
-  readonly adapt: { readonly graph: string; readonly target: string };
+  readonly adapt: { readonly graph: string; readonly target: string; readonly isText: boolean };
+  /** Writes changes that keep the layers of a document whose pages are merged into another one to `target`. */
+  readonly keepLayers: {
+    readonly graph: string;
+    readonly target: string;
+    /** Number of the document among those that are merged, or `undefined` for a stamp, which is flattened. */
+    readonly document: number | undefined;
+  };
   /** Returns the images that are shown at more than `dpi`. `streams` has the contents of pages. */
   readonly largeImages: { readonly graph: string; readonly streams: string; readonly dpi: number };
   /** Returns the attached files. */
@@ -120,6 +128,8 @@ export interface GraphWork {
   readonly texts: readonly Text[];
   /** Shows the pages in gray, or in black and white. */
   readonly color: 'rgb' | 'gray' | 'mono';
+  /** Whether annotations will become part of the pages. */
+  readonly isFlat: boolean;
   /** Whether to remove the claim of PDF/A, which the result may not fulfill. */
   readonly isUnclaimed: boolean;
   /** Folder of the fonts. */

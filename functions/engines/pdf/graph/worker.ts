@@ -11,12 +11,17 @@ import { editGraph } from './edit.ts';
 import { readFieldValues } from './form-values.ts';
 import { readGraph } from './graph.ts';
 import { largeImages } from './images.ts';
+import { layerAppearances, markLayers } from './layers.ts';
 import type { Archived, GraphOperations, SourceFacts } from './operations.ts';
 
 await serveRequests<GraphOperations>({
   inspect: async ({ graph: path }): Promise<SourceFacts> => {
     const graph = readGraph(path);
-    return { pageCount: graph.pages.length, isEncrypted: graph.trailer['/Encrypt'] !== undefined };
+    return {
+      pageCount: graph.pages.length,
+      isEncrypted: graph.trailer['/Encrypt'] !== undefined,
+      isLayered: graph.root['/OCProperties'] !== undefined,
+    };
   },
   describe: async ({ graph, target, file }) => {
     writeFileSync(target, `${JSON.stringify(describeDocument(readGraph(graph), file), undefined, 2)}\n`);
@@ -29,11 +34,17 @@ await serveRequests<GraphOperations>({
     if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
     return { isChanged: graph.isChanged, warnings };
   },
-  adapt: async ({ graph: path, target }) => {
+  adapt: async ({ graph: path, target, isText }) => {
     const graph = readGraph(path);
-    adaptDocument(graph);
+    adaptDocument(graph, isText);
     if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
     return graph.isChanged;
+  },
+  keepLayers: async ({ graph: path, target, document }) => {
+    const graph = readGraph(path);
+    markLayers(graph, document);
+    if (document === undefined) layerAppearances(graph);
+    writeFileSync(target, JSON.stringify(graph.update()));
   },
   largeImages: async ({ graph, streams, dpi }) => {
     const data = readGraph(streams);

@@ -95,6 +95,9 @@ export function createToolbox(dependencies: EngineDependencies) {
     );
     const order = pages.map((page) => all[page - 1]!);
 
+    const parts: Inspected[] = [inspected[0]!];
+    for (const [index, each] of inspected.entries())
+      if (index > 0) parts.push(await withLayers(each, index, conversion));
     const sheets: Sheet[] = [];
     for (const each of stamps) sheets.push(await sheetOf(each, sheets.length, pages.length, conversion));
     const merged = join(directory, 'merged.pdf');
@@ -104,10 +107,10 @@ export function createToolbox(dependencies: EngineDependencies) {
         target: merged,
         password: inspected[0]!.password,
         merge: [
-          ...partsOf(order, inspected),
+          ...partsOf(order, parts),
           ...sheets.map(({ path, count }) => ({ file: path, pages: integers(1, count) })),
         ],
-        attachments: inspected
+        attachments: parts
           .slice(1)
           .map(({ path, password }, index) => ({ file: path, password, prefix: `${ATTACHED}${index + 2}-` })),
         decrypt: true,
@@ -132,16 +135,19 @@ export function createToolbox(dependencies: EngineDependencies) {
       stamps: stampsOf(options, sheets, pages.length),
       texts: textsOf(options, pages.length),
       color,
+      isFlat: options.flatten,
       isUnclaimed,
       fonts,
     };
     const graphFiles = isWhole ? [] : inspected.map(({ graph }) => relative(directory, graph));
     const { update, warnings } = await editGraph(merged, { sources: graphFiles, order, work }, conversion);
     const path = join(directory, 'prepared.pdf');
-    const { flatten } = options;
     const attach = attachedOf(named('-attach'));
     const information = informationOf(options);
-    await qpdf.edit({ source: merged, target: path, update, flatten, attach, information }, conversion);
+    await qpdf.edit(
+      { source: merged, target: path, update, flatten: options.flatten, attach, information },
+      conversion,
+    );
     const { optimize } = options;
     const optimized =
       optimize && conversion.format === 'pdf' ? await reduce(path, optimize, conversion) : path;
@@ -317,12 +323,13 @@ export function createToolbox(dependencies: EngineDependencies) {
     conversion: ToolboxConversion,
   ): Promise<Sheet> {
     const { directory } = conversion;
-    const { path, password, facts } = await inspect(source, index, conversion);
+    const { path, graph, password, facts } = await inspect(source, index, conversion);
     const count = Math.min(facts.pageCount, pageCount);
     const flat = join(directory, `stamp-${index}.pdf`);
     const pages = integers(1, count);
+    const update = facts.isLayered ? await keepLayers(graph, undefined, conversion) : undefined;
     await qpdf.edit(
-      { source: path, target: flat, password, pages, decrypt: true, flatten: true },
+      { source: path, target: flat, password, pages, update, decrypt: true, flatten: true },
       conversion,
     );
     const blank = join(directory, `blank-${index}.pdf`);
@@ -330,6 +337,32 @@ export function createToolbox(dependencies: EngineDependencies) {
     const sheet = join(directory, `sheet-${index}.pdf`);
     await qpdf.edit({ source: blank, target: sheet, overlay: flat }, conversion);
     return { path: sheet, count, parameter: source.parameter };
+  }
+
+  /** Returns a document that keeps its layers when it is merged into another one. */
+  async function withLayers(
+    source: Inspected,
+    index: number,
+    conversion: ToolboxConversion,
+  ): Promise<Inspected> {
+    const { path, graph, password, facts } = source;
+    if (!facts.isLayered) return source;
+    const target = join(conversion.directory, `layers-${index}.pdf`);
+    const update = await keepLayers(graph, index, conversion);
+    await qpdf.edit({ source: path, target, password, update, decrypt: true }, conversion);
+    return { ...source, path: target, password: undefined };
+  }
+
+  async function keepLayers(
+    graph: string,
+    document: number | undefined,
+    conversion: ToolboxConversion,
+  ): Promise<string> {
+    const target = graph.replace(/\.json$/, '-layers.json');
+    const name = (path: string) => relative(conversion.directory, path);
+    const args = { graph: name(graph), target: name(target), document };
+    await graphs.run('keepLayers', args, { inputs: [graph], outputs: [target] }, conversion);
+    return target;
   }
 
   async function readGraph(

@@ -22,6 +22,7 @@ const url = await serveFiles({
     { width: 20, height: 20, boxes: [square] },
     { width: 20, height: 20, boxes: [{ ...square, color: [0, 0, 1] }] },
   ]),
+  'layers.pdf': layeredPdf(),
   'more.pdf': makePdf([empty()]),
   'values.json': Buffer.from('{"name":"Ada 愛","agree":true,"color":"green","person":{"email":"a@b.c"}}'),
   'values.xfdf': Buffer.from(
@@ -77,6 +78,26 @@ describe('a stamp', () => {
     expect([red! > 100, blue! > 100]).toEqual([true, true]);
     expect(await pixel(await draw(under, 1), 5, 95)).toEqual(BLUE);
     expect(await isBlank(await draw(over, 2))).toBe(true);
+  });
+});
+
+describe('a hidden layer', () => {
+  it.each([
+    ['of a stamp', makePdf([empty()]), `-stamp=${url('layers.pdf')}`],
+    ['with a field that becomes part of the page', layeredPdf(), '-flatten'],
+  ])('%s can be shown', async (_, source, options) => {
+    const pdf = await convertOne(source, { format: 'pdf', options });
+    const shown = Buffer.from(
+      pdf.toString('latin1').replace(/\/OFF ?\[[^\]]+/, (list) => list.replace(/\d+ \d+ R/, '        ')),
+      'latin1',
+    );
+
+    expect(await isBlank(await draw(pdf, 1))).toBe(true);
+    expect(await isBlank(await draw(shown, 1))).toBe(false);
+  });
+
+  it('has no fields in pictures', async () => {
+    expect(await isBlank(await convertOne(layeredPdf(), { format: 'png', options: '-r=72' }))).toBe(true);
   });
 });
 
@@ -266,3 +287,17 @@ describe('a PDF', () => {
     expect((await readPdf(owned)).pages[0]!.text).toContain('1');
   });
 });
+
+/** A page with content and a field on a hidden layer. */
+function layeredPdf(): Buffer {
+  const content = '/OC /L BDC 0 0 40 40 re f EMC';
+  return pdfOf([
+    '<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[5 0 R]>>/OCProperties<</OCGs[4 0 R]/D<</OFF[4 0 R]>>>>>>',
+    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 7 0 R/Annots[5 0 R]/Resources<</Properties<</L 4 0 R>>>>>>',
+    '<</Type/OCG/Name(layer)>>',
+    '<</Type/Annot/Subtype/Widget/FT/Tx/T(x)/F 4/Rect[60 0 100 40]/OC 4 0 R/AP<</N 6 0 R>>>>',
+    '<</Subtype/Form/BBox[0 0 40 40]/Length 15>>\nstream\n0 0 40 40 re f \nendstream',
+    `<</Length ${content.length}>>\nstream\n${content}\nendstream`,
+  ]);
+}
