@@ -20,7 +20,8 @@ it.each([
   ['data:text/html', 'BAD_ADDRESS'],
   ['data:', 'BAD_ADDRESS'],
   ['data:,', 'CORRUPT_SOURCE'],
-  ['data:;base64,%%', 'CORRUPT_SOURCE'],
+  ['data:;base64,%%', 'BAD_ADDRESS'],
+  ['data:;base64,AQ<ID', 'BAD_ADDRESS'],
 ])('rejects %s with %s', (url, code) => {
   expect(() => readDataUrl(url)).toThrow(expect.objectContaining({ code }));
 });
