@@ -4,12 +4,10 @@ import { join, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import type { ScriptDependencies } from '../client.ts';
 import { createGraphs } from './graph/client.ts';
+import { MAX_JSON } from './graph/streams.ts';
 import type { PdfConversion } from './options.ts';
 import type { PdfDocument } from './pdfium/document.ts';
 import type { Qpdf } from './qpdf/qpdf.ts';
-
-/** Maximum bytes of the JSON with the objects of a document. */
-const MAX_GRAPH = 100_000_000;
 
 /** Adapts documents that PDFium reads wrongly; see `adaptDocument`. */
 export function createAdapter(dependencies: ScriptDependencies, qpdf: Qpdf) {
@@ -26,7 +24,7 @@ export function createAdapter(dependencies: ScriptDependencies, qpdf: Qpdf) {
     const target = join(directory, 'adapted.pdf');
     try {
       await qpdf.edit({ source, target: graph, password, json: true }, conversion);
-      if ((await stat(graph)).size > MAX_GRAPH) return document;
+      if ((await stat(graph)).size > MAX_JSON) return document;
       const name = (path: string) => relative(directory, path);
       const args = { graph: name(graph), target: name(update), isText: format === 'txt' };
       const files = { inputs: [graph], outputs: [update] };

@@ -6,10 +6,8 @@ import type { WorkerRequest } from '../worker/pool.ts';
 import { levelOf, type Standard } from './graph/archive/standards.ts';
 import { createGraphs } from './graph/client.ts';
 import type { Archived } from './graph/operations.ts';
+import { MAX_JSON, readStreams } from './graph/streams.ts';
 import { createQpdf } from './qpdf/qpdf.ts';
-
-/** Maximum bytes of the JSON with the objects of a document, or with their data. */
-const MAX_JSON = 100_000_000;
 
 /** A PDF that follows a standard, or the same one with warnings that say why it does not. */
 export interface ArchivedPdf {
@@ -33,23 +31,12 @@ export function createArchiver(dependencies: EngineDependencies) {
     { force = false, isUnordered = false }: { readonly force?: boolean; readonly isUnordered?: boolean } = {},
   ): Promise<ArchivedPdf> {
     const file = (suffix: string) => source.replace(/(\.pdf)?$/, suffix);
-    const [graph, streams, update, target] = [
-      file('-objects.json'),
-      file('-streams.json'),
-      file('-archive.json'),
-      file('-archive.pdf'),
-    ];
+    const [graph, update, target] = [file('-objects.json'), file('-archive.json'), file('-archive.pdf')];
     const name = (path: string) => relative(request.directory, path);
     await qpdf.edit({ source, target: graph, json: true }, request);
-    await checkSize(graph);
-    const needed = await graphs.run<string[]>(
-      'streams',
-      { graph: name(graph) },
-      { inputs: [graph] },
-      request,
-    );
-    await qpdf.edit({ source, target: streams, streamsJson: needed }, request);
-    await checkSize(streams);
+    if ((await stat(graph)).size > MAX_JSON) throw tooLargeError();
+    const streams = await readStreams({ qpdf, graphs }, { source, graph, of: 'all' }, request);
+    if (streams === undefined) throw tooLargeError();
     const args = { graph: name(graph), streams: name(streams), target: name(update), standard };
     const files = { inputs: [graph, streams], outputs: [update] };
     const { obstacles, warnings } = await graphs.run<Archived>('archive', args, files, request);
@@ -73,9 +60,11 @@ export function createArchiver(dependencies: EngineDependencies) {
 
 export type Archiver = ReturnType<typeof createArchiver>;
 
-async function checkSize(path: string): Promise<void> {
-  if ((await stat(path)).size <= MAX_JSON) return;
-  throw new ConversionError('RESULT_TOO_LARGE', 'The document has too many objects to be checked for PDF/A.');
+function tooLargeError(): ConversionError {
+  return new ConversionError(
+    'RESULT_TOO_LARGE',
+    'The document has too many objects to be checked for PDF/A.',
+  );
 }
 
 /** Obstacles that the message names. The list of issues has all. */

@@ -1,4 +1,5 @@
 import type { Size } from '../../../shared/options/geometry.ts';
+import type { ContentEnds } from './contents.ts';
 import type { Dictionary, Graph, Page, Value } from './graph.ts';
 import type { Place } from './operations.ts';
 import { fixed } from './typesetter.ts';
@@ -103,13 +104,10 @@ export class PageCanvas {
     );
   }
 
-  /** Writes the page. `save` and `restore` are streams with `q` and `Q`. */
-  finish(save: string, restore: string): void {
-    if (this.#under.length + this.#over.length === 0) return;
+  /** Writes the page. */
+  finish(contents: ContentEnds): void {
     const graph = this.#graph;
     const { ref, dict } = this.#page;
-    const contents = dict['/Contents'];
-    const own = Array.isArray(graph.get(contents)) ? graph.list(contents) : contents ? [contents] : [];
     const stream = (drawn: readonly string[]) =>
       drawn.length > 0 ? [graph.addStream({}, drawn.join('\n'))] : [];
     const resources = graph.dict(dict['/Resources']);
@@ -123,7 +121,7 @@ export class PageCanvas {
             },
           };
     graph.merge(ref, {
-      '/Contents': [...stream(this.#under), save, ...own, restore, ...stream(this.#over)],
+      '/Contents': [...stream(this.#under), ...contents.contentsOf(this.#page), ...stream(this.#over)],
       '/Resources': {
         ...resources,
         ...added('/XObject', this.#objects),

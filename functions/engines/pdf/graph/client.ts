@@ -24,3 +24,5 @@ export function createGraphs(dependencies: ScriptDependencies) {
 
   return { run, close: () => client.close() };
 }
+
+export type Graphs = ReturnType<typeof createGraphs>;

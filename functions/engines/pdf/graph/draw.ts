@@ -1,4 +1,5 @@
 import { boxOf, type Matrix, operators, PageCanvas, positionOf } from './canvas.ts';
+import type { ContentEnds } from './contents.ts';
 import { type Graph, isReference, type Page } from './graph.ts';
 import type { GraphWork, Stamp, Text } from './operations.ts';
 import { fixed, type Typesetter } from './typesetter.ts';
@@ -27,10 +28,10 @@ const COVERS: Readonly<Record<GraphWork['color'], ReadonlyArray<readonly [mode: 
 export function drawOnPages(
   graph: Graph,
   sheets: readonly Page[],
-  { stamps, texts, color: pageColor, pageCount }: GraphWork,
+  { stamps, texts, color: pageColor, pageCount, isFlat }: GraphWork,
   typesetter: Typesetter,
+  contents: ContentEnds,
 ): void {
-  if (stamps.length + texts.length === 0 && pageColor === 'rgb') return;
   const canvases = new Map<number, PageCanvas>();
   const canvasOf = (index: number) => {
     const page = graph.pages[index];
@@ -53,8 +54,10 @@ export function drawOnPages(
     const state = graph.add({ '/Type': '/ExtGState', '/BM': mode });
     for (let index = 0; index < pageCount; index += 1) canvasOf(index)?.cover(state, gray);
   }
-  const [save, restore] = [graph.addStream({}, 'q\n'), graph.addStream({}, '\nQ\n')];
-  for (const canvas of canvases.values()) canvas.finish(save, restore);
+  // qpdf draws annotations that become part of a page after its contents.
+  for (const [index, { dict }] of graph.pages.entries())
+    if (isFlat && dict['/Annots'] !== undefined) canvasOf(index);
+  for (const canvas of canvases.values()) canvas.finish(contents);
 
   function drawStamp({ pages, place, opacity, first, count, isUnder, scale }: Stamp): void {
     const forms = sheets.slice(first, first + count).map((sheet) => formOf(graph, sheet));

@@ -1,15 +1,18 @@
 import { mergeAttachments } from './attachments.ts';
+import { ContentEnds } from './contents.ts';
 import { drawOnPages } from './draw.ts';
 import { fillFields } from './fill.ts';
 import type { FieldValue } from './form-values.ts';
 import { type Graph, isDictionary, type Value } from './graph.ts';
+import type { ReadStream } from './images.ts';
 import { layerAppearances, mergeLayers } from './layers.ts';
 import { mergeNavigation } from './navigation.ts';
 import type { GraphOperations } from './operations.ts';
 import { Typesetter } from './typesetter.ts';
 
-type EditRequest = Omit<GraphOperations['edit'], 'graph' | 'target' | 'sources'> & {
+type EditRequest = Omit<GraphOperations['edit'], 'graph' | 'target' | 'sources' | 'streams'> & {
   readonly sources: readonly Graph[];
+  readonly read: ReadStream;
   /** Values of form fields. */
   readonly values: ReadonlyMap<string, FieldValue> | undefined;
 };
@@ -18,7 +21,7 @@ const UNTAGGED =
   'The tags for accessibility were removed, because tags of several documents cannot be merged.';
 
 /** Changes a document and returns warnings about parts that are missing in it. */
-export function editGraph(graph: Graph, { sources, order, work, values }: EditRequest): string[] {
+export function editGraph(graph: Graph, { sources, read, order, work, values }: EditRequest): string[] {
   const warnings: string[] = [];
   // The pages with stamps are at the end.
   const sheets = graph.pages.slice(work.pageCount);
@@ -43,7 +46,7 @@ export function editGraph(graph: Graph, { sources, order, work, values }: EditRe
     fillFields(graph, values, typesetter);
     setForm(graph, { '/NeedAppearances': null, '/XFA': null });
   }
-  drawOnPages(graph, sheets, work, typesetter);
+  drawOnPages(graph, sheets, work, typesetter, new ContentEnds(graph, read));
   typesetter.finish();
   if (work.isFlat) layerAppearances(graph);
   if (work.isUnclaimed) graph.merge(graph.rootRef, { '/Metadata': null });

@@ -32,6 +32,8 @@ export interface GraphOperations {
     readonly target: string;
     /** The documents that were merged, if links and outlines must be restored. */
     readonly sources: readonly string[];
+    /** The contents of pages, if something is drawn after them. */
+    readonly streams: string | undefined;
     readonly order: readonly Placed[];
     readonly work: GraphWork;
   };
@@ -54,8 +56,8 @@ export interface GraphOperations {
     readonly target: string;
     readonly files: ReadonlyArray<{ readonly name: string; readonly stream: string }>;
   };
-  /** Returns the streams that `archive` reads. */
-  readonly streams: { readonly graph: string };
+  /** Returns the content streams of pages, or all streams that `archive` reads. */
+  readonly streams: { readonly graph: string; readonly of: 'pages' | 'all' };
   /** Writes the changes that make a document follow a standard to `target`. `streams` has the data of its streams. */
   readonly archive: {
     readonly graph: string;

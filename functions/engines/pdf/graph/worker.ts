@@ -6,10 +6,11 @@ import { adaptDocument } from './adapt.ts';
 import { archiveDocument, neededStreams } from './archive/archive.ts';
 import { levelOf } from './archive/standards.ts';
 import { attachedFiles } from './attachments.ts';
+import { contentStreams } from './contents.ts';
 import { describeDocument } from './describe.ts';
 import { editGraph } from './edit.ts';
 import { readFieldValues } from './form-values.ts';
-import { readGraph } from './graph.ts';
+import { readGraph, type Value } from './graph.ts';
 import { largeImages } from './images.ts';
 import { layerAppearances, markLayers } from './layers.ts';
 import type { Archived, GraphOperations, SourceFacts } from './operations.ts';
@@ -26,11 +27,13 @@ await serveRequests<GraphOperations>({
   describe: async ({ graph, target, file }) => {
     writeFileSync(target, `${JSON.stringify(describeDocument(readGraph(graph), file), undefined, 2)}\n`);
   },
-  edit: async ({ graph: path, target, sources, ...rest }) => {
+  edit: async ({ graph: path, target, sources, streams, ...rest }) => {
     const graph = readGraph(path);
     const { fill } = rest.work;
     const values = fill === undefined ? undefined : readFieldValues(readFileSync(fill));
-    const warnings = editGraph(graph, { ...rest, values, sources: sources.map(readGraph) });
+    const data = streams === undefined ? undefined : readGraph(streams);
+    const read = (ref: Value | undefined) => data?.data(ref);
+    const warnings = editGraph(graph, { ...rest, read, values, sources: sources.map(readGraph) });
     if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
     return { isChanged: graph.isChanged, warnings };
   },
@@ -58,7 +61,7 @@ await serveRequests<GraphOperations>({
     archive.end();
     await pipeline(archive.outputStream, createWriteStream(target));
   },
-  streams: async ({ graph }) => neededStreams(readGraph(graph)),
+  streams: async ({ graph, of }) => (of === 'all' ? neededStreams : contentStreams)(readGraph(graph)),
   archive: async ({ graph: path, streams, target, standard }): Promise<Archived> => {
     const graph = readGraph(path);
     const data = readGraph(streams);

@@ -15,6 +15,7 @@ import type {
   Stamp,
   Text,
 } from '../graph/operations.ts';
+import { MAX_JSON, readStreams } from '../graph/streams.ts';
 import { createImages, type ImageOperations } from '../images/client.ts';
 import { colorOf, type PdfOptions } from '../options.ts';
 import type { Attached, Information, Part } from '../qpdf/job.ts';
@@ -41,8 +42,6 @@ export interface Prepared {
   readonly warnings: readonly string[];
 }
 
-/** Maximum bytes of the JSON with all objects of a document. Reading it takes several times as much memory. */
-const MAX_GRAPH = 100_000_000;
 /** Maximum bytes of the file with values of form fields. */
 const MAX_FILL = 5_000_000;
 
@@ -162,20 +161,13 @@ export function createToolbox(dependencies: EngineDependencies) {
     conversion: ToolboxConversion,
   ): Promise<string> {
     const file = (name: string) => join(conversion.directory, name);
-    const [source, graph, contents] = [file('jpegs.pdf'), file('jpegs.json'), file('contents.json')];
-    const [streams, update, target] = [file('images.json'), file('reduced.json'), file('reduced.pdf')];
+    const [source, graph, streams] = [file('jpegs.pdf'), file('jpegs.json'), file('images.json')];
+    const [update, target] = [file('reduced.json'), file('reduced.pdf')];
     const name = (one: string) => relative(conversion.directory, one);
-    const isTooLarge = async (json: string) => (await stat(json)).size > MAX_GRAPH;
     await qpdf.edit({ source: path, target: source, imageQuality: quality }, conversion);
     await readGraph({ path: source, graph, password: undefined }, conversion);
-    const needed = await graphs.run<string[]>(
-      'streams',
-      { graph: name(graph) },
-      { inputs: [graph] },
-      conversion,
-    );
-    await qpdf.edit({ source, target: contents, streamsJson: needed }, conversion);
-    if (await isTooLarge(contents)) return source;
+    const contents = await readStreams({ qpdf, graphs }, { source, graph, of: 'all' }, conversion);
+    if (contents === undefined) return source;
     const args = { graph: name(graph), streams: name(contents), dpi };
     const found = await graphs.run<ImageOperations['reduce']['images']>(
       'largeImages',
@@ -184,7 +176,7 @@ export function createToolbox(dependencies: EngineDependencies) {
       conversion,
     );
     await qpdf.edit({ source, target: streams, streamsJson: found.map(({ ref }) => ref) }, conversion);
-    if (found.length === 0 || (await isTooLarge(streams))) return source;
+    if (found.length === 0 || (await stat(streams)).size > MAX_JSON) return source;
     if (!(await images.reduce({ graph, streams, target: update, images: found, quality }, conversion)))
       return source;
     await qpdf.edit({ source, target, update }, conversion);
@@ -245,7 +237,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     const [streams, target] = [join(directory, 'streams.json'), join(directory, 'attachments.zip')];
     const streamsJson = files.map(({ stream }) => stream);
     await qpdf.edit({ source: path, target: streams, password, streamsJson }, conversion);
-    if ((await stat(streams)).size > MAX_GRAPH)
+    if ((await stat(streams)).size > MAX_JSON)
       throw new ConversionError('RESULT_TOO_LARGE', 'The attached files are too large.');
     const request = { streams: name(streams), target: name(target), files };
     await graphs.run('extract', request, { inputs: [streams], outputs: [target] }, conversion);
@@ -378,17 +370,22 @@ export function createToolbox(dependencies: EngineDependencies) {
   /** Changes the objects of a document. Returns the path of the changes for qpdf, if there are any. */
   async function editGraph(
     path: string,
-    edit: Omit<GraphOperations['edit'], 'graph' | 'target'>,
+    edit: Omit<GraphOperations['edit'], 'graph' | 'target' | 'streams'>,
     conversion: ToolboxConversion,
   ): Promise<{ update: string | undefined; warnings: readonly string[] }> {
     const { directory } = conversion;
     const graph = join(directory, 'merged.json');
     const update = join(directory, 'update.json');
     await readGraph({ path, graph, password: undefined }, conversion);
-    const args = { ...edit, graph: relative(directory, graph), target: relative(directory, update) };
-    const { fill } = edit.work;
+    const { fill, stamps, texts, color, isFlat } = edit.work;
+    const streams =
+      stamps.length + texts.length > 0 || color !== 'rgb' || isFlat
+        ? await readStreams({ qpdf, graphs }, { source: path, graph, of: 'pages' }, conversion)
+        : undefined;
+    const name = (file: string) => relative(directory, file);
+    const args = { ...edit, graph: name(graph), streams: streams && name(streams), target: name(update) };
     const others = [...edit.sources, ...(fill === undefined ? [] : [fill])];
-    const inputs = [graph, ...others.map((name) => join(directory, name))];
+    const inputs = [graph, ...(streams ? [streams] : []), ...others.map((file) => join(directory, file))];
     const files = { inputs, outputs: [update] };
     const edited = await graphs.run<Edited>('edit', args, files, conversion).catch((thrown: unknown) => {
       const isAboutFill = thrown instanceof ConversionError && thrown.code === 'BAD_PARAMETER';
@@ -419,7 +416,7 @@ interface EncryptionFacts {
 
 /** @throws ConversionError `SOURCE_TOO_LARGE` */
 function checkGraphs(bytes: number): void {
-  if (bytes <= MAX_GRAPH) return;
+  if (bytes <= MAX_JSON) return;
   throw new ConversionError('SOURCE_TOO_LARGE', 'The documents have too many objects to be changed.');
 }
 

@@ -137,6 +137,11 @@ export class Scanner {
     this.#text = text;
   }
 
+  /** Index of the first character that was not read. */
+  get position(): number {
+    return this.#at;
+  }
+
   next(): Token | undefined {
     this.#match(SPACE);
     const first = this.#text[this.#at];
