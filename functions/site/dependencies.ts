@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDynamoAccounts } from '../platform/aws/accounts.ts';
-import { createDynamoAudit } from '../platform/aws/audit.ts';
 import type { SiteEnvironment } from '../platform/aws/environment.ts';
 import { readParameters } from '../platform/aws/parameters.ts';
-import { createDynamoRecords } from '../platform/aws/records.ts';
-import type { TableLocation } from '../platform/aws/table.ts';
 import { createSmtp } from '../platform/smtp.ts';
 import { MAX_INLINE_BYTES, SITE_PATH } from '../shared/settings/aws.ts';
 import type { ConversionLimits, Tool } from '../shared/tool.ts';
@@ -18,10 +14,19 @@ export { readParameters };
 
 type Shared = Pick<
   AccountDependencies,
-  'keys' | 'usage' | 'failures' | 'operation' | 'priceRows' | 'limiter' | 'defaultLimits' | 'log'
+  | 'keys'
+  | 'usage'
+  | 'failures'
+  | 'records'
+  | 'accounts'
+  | 'audit'
+  | 'operation'
+  | 'priceRows'
+  | 'limiter'
+  | 'defaultLimits'
+  | 'log'
 > & {
   readonly tools: readonly Tool[];
-  readonly table: TableLocation;
   readonly supportUrl: string;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
   /** Takes emails that may be sent after the reply. */
@@ -31,7 +36,7 @@ type Shared = Pick<
 /** Opens the site on AWS, with its secrets and the files beside this script. */
 export async function openSite(
   { origin, resultsOrigin, signUp, mail, openId }: SiteEnvironment,
-  { tools, table, supportUrl, keep, limits, ...shared }: Shared,
+  { tools, supportUrl, keep, limits, ...shared }: Shared,
 ): Promise<Site> {
   const folder = join(import.meta.dirname, 'site');
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
@@ -45,9 +50,6 @@ export async function openSite(
     samples: JSON.parse(read('samples.json')) as readonly Sample[],
     accounts: {
       ...shared,
-      records: createDynamoRecords(table),
-      accounts: createDynamoAccounts(table),
-      audit: createDynamoAudit(table),
       signUp,
       sendMail: send && ((message) => keep(send(message))),
       openId: openId && { ...openId, clientSecret },

@@ -200,10 +200,7 @@ async function checkAccount({ account }: NewKey, stores: Stores): Promise<void> 
   if (account !== undefined) await findAccount(account, stores, ' Leave out --account to create one.');
 }
 
-async function findAccount(account: string, { accounts, keys }: Stores, hint = ''): Promise<void> {
-  if (await accounts.get(account)) return;
-  // Listing the keys also creates the accounts of keys from earlier versions.
-  await keys.list();
+async function findAccount(account: string, { accounts }: Stores, hint = ''): Promise<void> {
   if (!(await accounts.get(account))) throw new Error(`There is no account ${account}.${hint}`);
 }
 

@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createDynamoAccounts } from '../../functions/platform/aws/accounts.ts';
-import { createDynamoAudit } from '../../functions/platform/aws/audit.ts';
-import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
-import { createDynamoRecords } from '../../functions/platform/aws/records.ts';
 import { defaultSizes, type Sizes } from '../../functions/platform/aws/sizes.ts';
-import { createDynamoUsage } from '../../functions/platform/aws/usage.ts';
+import { createDynamoTable } from '../../functions/platform/aws/table.ts';
+import { createStores } from '../../functions/platform/stores.ts';
 import { createPricing } from '../../functions/platform/usage/report.ts';
 import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
 import { originSetting } from '../../functions/shared/settings/environment.ts';
@@ -41,11 +38,7 @@ export async function openStores({
   }
   const client = new DynamoDBClient(regionOption(region));
   return {
-    keys: createDynamoKeys({ client, table }),
-    usage: createDynamoUsage({ client, table, tools: Object.keys(tools) }),
-    records: createDynamoRecords({ client, table }),
-    accounts: createDynamoAccounts({ client, table }),
-    audit: createDynamoAudit({ client, table }),
+    ...createStores(createDynamoTable({ client, table }), Object.keys(tools)),
     ...(await readDeployment(table)),
     close: () => client.destroy(),
   };

@@ -33,7 +33,7 @@ const log = createLog((line) => {
 const lock = orExit(() => lockDataDirectory(settings.dataDirectory));
 const stores = orExit(() => openStores(settings.dataDirectory));
 // A killed server may have left calls in progress, and no other server uses this directory.
-stores.endLeases();
+await stores.limiter.endLeases();
 keepSpace();
 const checkKey = createApiKey();
 const keys = withKeys(stores.keys, [

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { createDynamoAccounts } from '../../functions/platform/aws/accounts.ts';
-import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
-import { createDynamoRecords } from '../../functions/platform/aws/records.ts';
+import { createDynamoTable } from '../../functions/platform/aws/table.ts';
+import { createStores } from '../../functions/platform/stores.ts';
 import { Members } from '../../functions/site/accounts/members.ts';
 import { parseSettings } from '../../infra/aws/settings.ts';
 import { quarters } from '../fixtures/image.ts';
@@ -111,12 +110,7 @@ it('signs in with an emailed link, which was sent before the function is frozen'
 it('signs in with a link of the command without JavaScript, and out again', async () => {
   const page = usedPage();
   const { client } = used().emulator.table;
-  const stores = { client, table: 'keys' };
-  const members = new Members({
-    records: createDynamoRecords(stores),
-    keys: createDynamoKeys(stores),
-    accounts: createDynamoAccounts(stores),
-  });
+  const members = new Members(createStores(createDynamoTable({ client, table: 'keys' }), []));
   const token = await members.invite('bob@example.com');
   await page.setJavaScriptEnabled(false);
 

@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
+import { createDynamoTable } from '../../functions/platform/aws/table.ts';
+import { createKeys } from '../../functions/platform/keys/key-store.ts';
 import { signQuery } from '../../functions/router/admission/signature.ts';
 import { quarters } from '../fixtures/image.ts';
 import { readPdf } from '../helpers/pdf.ts';
@@ -155,7 +156,7 @@ describe('POST /api/uploads', () => {
 describe('a signed link', () => {
   it('is read from a query without order, reuses its result, and is 403 if a value was changed', async () => {
     const { table, base } = used().emulator;
-    const keys = createDynamoKeys({ client: table.client, table: 'keys' });
+    const keys = createKeys(createDynamoTable({ client: table.client, table: 'keys' }));
     const { record } = await keys.create({ name: 'site', kind: 'signing' });
     const { secret } = (await keys.findSigner(record.id))!;
     const parameters = {

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll } from 'vitest';
-import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
+import { createDynamoTable } from '../../functions/platform/aws/table.ts';
+import { createKeys } from '../../functions/platform/keys/key-store.ts';
 import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
@@ -89,7 +90,7 @@ export function useEmulator(options: Partial<Parameters<typeof startEmulator>[0]
         return { status: response.status, headers: response.headers, body: await response.text() };
       },
       newKey: async () => {
-        const keys = createDynamoKeys({ client: emulator.table.client, table: 'keys' });
+        const keys = createKeys(createDynamoTable({ client: emulator.table.client, table: 'keys' }));
         return (await keys.create({ name: 'account' })).apiKey;
       },
     };

@@ -1,5 +1,6 @@
 import { PutBucketCorsCommand } from '@aws-sdk/client-s3';
-import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
+import { createDynamoTable } from '../../functions/platform/aws/table.ts';
+import { createKeys } from '../../functions/platform/keys/key-store.ts';
 import { parseSettings, type Settings } from '../../infra/aws/settings.ts';
 import { startDynalite } from '../aws-servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../aws-servers/lambda-endpoint.ts';
@@ -132,7 +133,7 @@ export async function startEmulator({
 
   return {
     base: front.base,
-    apiKey: await createDynamoKeys({ client: table.client, table: 'keys' })
+    apiKey: await createKeys(createDynamoTable({ client: table.client, table: 'keys' }))
       .create({ name: 'emulator' })
       .then((created) => created.apiKey),
     functions,

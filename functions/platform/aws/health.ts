@@ -1,6 +1,6 @@
 import { InvokeCommand, type LambdaClient, TooManyRequestsException } from '@aws-sdk/client-lambda';
 import type { Health, ToolStatus } from '../health.ts';
-import { openTable, type TableLocation } from './table.ts';
+import type { Table } from '../table.ts';
 
 /** How long a process answers from memory, in milliseconds, so that a request costs nothing. */
 const KEPT = 10_000;
@@ -8,8 +8,8 @@ const KEPT = 10_000;
 const VALID = 60_000;
 /** Maximum milliseconds of a check, after which another router may begin one. */
 const CHECK_TIME = 120_000;
-/** ID of the item with the state. */
-const ITEM = 'health';
+/** IDs of the item with the state, and of the item that exists while a router checks. */
+const [STATE, CHECK] = ['health', 'health-check'];
 /** The account that health checks run as where each account has its own execution environments. */
 const TENANT = 'health-check';
 
@@ -19,7 +19,7 @@ interface HealthOptions {
   readonly functions: Readonly<Record<string, string>>;
   readonly isolated: boolean;
   /** Where the routers share the state. */
-  readonly store: TableLocation;
+  readonly table: Table;
 }
 
 /**
@@ -30,9 +30,8 @@ export function createLambdaHealth({
   client,
   functions,
   isolated,
-  store,
+  table,
 }: HealthOptions): () => Promise<Health> {
-  const table = openTable(store);
   let kept = { at: Number.NEGATIVE_INFINITY, health: Promise.resolve<Health>({}) };
 
   async function check(functionName: string): Promise<ToolStatus> {
@@ -61,21 +60,15 @@ export function createLambdaHealth({
   /** Returns the stored state, and refreshes it first if it is old and no other router does. */
   async function shared(): Promise<Health> {
     const now = Date.now();
-    const item = await table.get(ITEM);
-    const health = item?.health?.S === undefined ? undefined : (JSON.parse(item.health.S) as Health);
-    if (health && Number(item?.checked?.N) > now - VALID) return health;
-    const isOwn = await table.update(ITEM, {
-      expression: 'SET checking = :end',
-      when: 'attribute_not_exists(checking) OR checking < :now',
-      values: { ':end': { N: String(now + CHECK_TIME) }, ':now': { N: String(now) } },
-    });
+    const item = await table.get(STATE);
+    const health = item && (JSON.parse(String(item.health)) as Health);
+    if (health && Number(item.checked) > now - VALID) return health;
+    const isOwn = await table.put({ id: CHECK, expires: now + CHECK_TIME }, { id: 'absent' });
     // Unknown until the first check has ended.
     if (!isOwn) return health ?? Object.fromEntries(Object.keys(functions).map((tool) => [tool, 'starting']));
     const checked = await checkAll();
-    await table.update(ITEM, {
-      expression: 'SET health = :health, checked = :now REMOVE checking',
-      values: { ':health': { S: JSON.stringify(checked) }, ':now': { N: String(Date.now()) } },
-    });
+    await table.put({ id: STATE, health: JSON.stringify(checked), checked: Date.now() });
+    await table.remove(CHECK);
     return checked;
   }
 

@@ -10,46 +10,31 @@ import {
   paginateScan,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import type { Attributes, Condition, Item, Table } from '../table.ts';
 
-export type Item = Record<string, AttributeValue>;
-
-/** The table of the keys, in which all other stores keep their items too. */
-export interface TableLocation {
-  readonly client: DynamoDBClient;
-  readonly table: string;
-}
-
-/** Replaces the placeholders in expressions: `#name` by the name of an attribute, `:name` by a value. */
-interface Placeholders {
-  readonly names?: Readonly<Record<string, string>>;
-  readonly values?: Item;
-}
-
-export interface Update extends Placeholders {
-  /** An update expression, such as `SET #name = :name`. */
-  readonly expression: string;
-  /** The condition without which nothing is changed. */
-  readonly when?: string;
-}
+type Encoded = Record<string, AttributeValue>;
 
 /** Maximum number of items that DynamoDB returns in one batch. */
 const BATCH = 100;
 /** Delay in milliseconds before the items that DynamoDB left out of a batch are requested again. */
 const [FIRST_PAUSE, MAX_PAUSE] = [50, 2000];
 
-/** Reads and writes the items of a table whose partition key is `id`. */
-export function openTable({ client, table }: TableLocation) {
+/**
+ * Keeps items in a DynamoDB table whose partition key is `id`. Its time-to-live attribute `expires` is in seconds, and
+ * DynamoDB deletes expired items only within days, so `ends` has the exact time.
+ */
+export function createDynamoTable({ client, table }: { client: DynamoDBClient; table: string }): Table {
   const at = (id: string) => ({ TableName: table, Key: { id: { S: id } } });
 
-  async function readBatch(batch: readonly string[], consistent: boolean): Promise<Item[]> {
-    let keys: Item[] | undefined = batch.map((id) => ({ id: { S: id } }));
+  async function readBatch(batch: readonly string[]): Promise<Item[]> {
+    let keys: Encoded[] | undefined = batch.map((id) => ({ id: { S: id } }));
     const items: Item[] = [];
     for (let pause = FIRST_PAUSE; keys && keys.length > 0; pause = Math.min(MAX_PAUSE, 2 * pause)) {
       const request: BatchGetItemCommand = new BatchGetItemCommand({
-        RequestItems: { [table]: { Keys: keys, ConsistentRead: consistent } },
+        RequestItems: { [table]: { Keys: keys, ConsistentRead: true } },
       });
       const { Responses, UnprocessedKeys } = await client.send(request);
-      items.push(...(Responses?.[table] ?? []));
+      items.push(...(Responses?.[table] ?? []).flatMap((item) => decode(item) ?? []));
       keys = UnprocessedKeys?.[table]?.Keys;
       // DynamoDB was too busy for these. The SDK retries only whole requests.
       if (keys && keys.length > 0) await setTimeout(pause);
@@ -58,76 +43,143 @@ export function openTable({ client, table }: TableLocation) {
   }
 
   return {
-    /** Returns an item as all earlier writes have left it. */
-    async get(id: string): Promise<Item | undefined> {
-      const read = new GetItemCommand({ ...at(id), ConsistentRead: true });
-      return (await client.send(read)).Item;
+    async get(id) {
+      return decode((await client.send(new GetItemCommand({ ...at(id), ConsistentRead: true }))).Item);
     },
 
-    /** Returns the items that have the given IDs, in no particular order. Missing ones are left out. */
-    async getAll(ids: readonly string[], { consistent = false } = {}): Promise<Item[]> {
+    async getAll(ids) {
       const batches = Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, index) =>
         ids.slice(BATCH * index, BATCH * (index + 1)),
       );
-      return (await Promise.all(batches.map((batch) => readBatch(batch, consistent)))).flat();
+      return (await Promise.all(batches.map(readBatch))).flat();
     },
 
-    /** Yields the items that match a filter. */
-    async *scan(
-      filter: string,
-      { consistent = false, ...placeholders }: Placeholders & { readonly consistent?: boolean },
-    ): AsyncGenerator<Item> {
-      const request = { TableName: table, FilterExpression: filter, ConsistentRead: consistent };
-      const pages = paginateScan({ client }, { ...request, ...replacing(placeholders) });
-      for await (const { Items: items = [] } of pages) yield* items;
+    async *list(prefix) {
+      const pages = paginateScan(
+        { client },
+        {
+          TableName: table,
+          ConsistentRead: true,
+          FilterExpression: 'begins_with(id, :prefix)',
+          ExpressionAttributeValues: { ':prefix': { S: prefix } },
+        },
+      );
+      for await (const { Items: items = [] } of pages) yield* items.flatMap((item) => decode(item) ?? []);
     },
 
-    /** Writes a whole item if a condition holds, and returns whether it did. */
-    async put(item: Item, condition?: Placeholders & { readonly when: string }): Promise<boolean> {
-      const conditional = condition && { ConditionExpression: condition.when, ...replacing(condition) };
-      const write = new PutItemCommand({ TableName: table, Item: item, ...conditional });
+    async put(item, when = {}) {
+      const placeholders = createPlaceholders();
+      const condition = placeholders.condition(when);
+      const write = new PutItemCommand({
+        TableName: table,
+        Item: encode(item),
+        ...(condition !== '' && { ConditionExpression: condition }),
+        ...placeholders.used(),
+      });
       return (await ifConditionHolds(client.send(write))) !== undefined;
     },
 
-    /** Changes an item, which exists afterwards, and returns it, or `undefined` if its condition does not hold. */
-    async update(id: string, { expression, when, ...placeholders }: Update): Promise<Item | undefined> {
+    async update(id, { set = {}, defaults = {}, add = {}, when = {} }) {
+      const placeholders = createPlaceholders();
+      const { name, value } = placeholders;
+      const values = Object.entries(encode(set));
+      const removed = Object.keys(set).filter((attribute) => set[attribute] === undefined);
+      const sets = [
+        ...values.map(([attribute, encoded]) => `${name(attribute)} = ${value(encoded)}`),
+        ...Object.entries(encode(defaults)).map(
+          ([attribute, encoded]) =>
+            `${name(attribute)} = if_not_exists(${name(attribute)}, ${value(encoded)})`,
+        ),
+      ];
+      const adds = Object.entries(encode(add)).map(
+        ([attribute, encoded]) => `${name(attribute)} ${value(encoded)}`,
+      );
+      const clause = (word: string, parts: readonly string[]) =>
+        parts.length > 0 ? [`${word} ${parts.join(', ')}`] : [];
+      const condition = placeholders.condition(when);
       const write = new UpdateItemCommand({
         ...at(id),
-        UpdateExpression: expression,
-        ...(when !== undefined && { ConditionExpression: when }),
-        ...replacing(placeholders),
+        // DynamoDB rejects an empty one.
+        UpdateExpression:
+          [...clause('SET', sets), ...clause('REMOVE', removed.map(name)), ...clause('ADD', adds)].join(
+            ' ',
+          ) || undefined,
+        ...(condition !== '' && { ConditionExpression: condition }),
+        ...placeholders.used(),
         ReturnValues: 'ALL_NEW',
       });
-      const done = await ifConditionHolds(client.send(write));
-      return done && (done.Attributes ?? {});
+      return decode((await ifConditionHolds(client.send(write)))?.Attributes);
     },
 
-    /** Deletes an item and returns it. */
-    async remove(id: string): Promise<Item | undefined> {
+    async remove(id) {
       const { Attributes } = await client.send(new DeleteItemCommand({ ...at(id), ReturnValues: 'ALL_OLD' }));
-      return Attributes;
+      return decode(Attributes);
     },
   };
 }
 
-/** Returns the update that sets some attributes and removes others. */
-export function assign(values: Item, removed: readonly string[] = []): Update {
-  const names = Object.keys(values);
-  const sets = names.map((name) => `#${name} = :${name}`).join(', ');
-  const removes = removed.map((name) => `#${name}`).join(', ');
+/** Replaces names of attributes and values in the expressions of one request, because many names are reserved. */
+function createPlaceholders() {
+  const names: Record<string, string> = {};
+  const values: Encoded = {};
+  const name = (attribute: string) => {
+    const known = Object.keys(names).find((placeholder) => names[placeholder] === attribute);
+    const placeholder = known ?? `#${Object.keys(names).length}`;
+    names[placeholder] = attribute;
+    return placeholder;
+  };
+  const value = (encoded: AttributeValue) => {
+    const placeholder = `:${Object.keys(values).length}`;
+    values[placeholder] = encoded;
+    return placeholder;
+  };
+  const test = ([attribute, expected]: readonly [string, Condition[string]]) => {
+    if (expected === 'present') return `attribute_exists(${name(attribute)})`;
+    if (expected !== 'absent')
+      return 'is' in expected
+        ? `${name(attribute)} = ${value(encodeValue(expected.is))}`
+        : 'below' in expected
+          ? `${name(attribute)} < ${value(encodeValue(expected.below))}`
+          : `${name(attribute)} > ${value(encodeValue(expected.above))}`;
+    const isAbsent = `attribute_not_exists(${name(attribute)})`;
+    return attribute === 'id'
+      ? `(${isAbsent} OR ${name('ends')} <= ${value(encodeValue(Date.now()))})`
+      : isAbsent;
+  };
   return {
-    expression: [sets && `SET ${sets}`, removes && `REMOVE ${removes}`].filter(Boolean).join(' '),
-    names: Object.fromEntries([...names, ...removed].map((name) => [`#${name}`, name])),
-    values: Object.fromEntries(names.map((name) => [`:${name}`, values[name]!])),
+    name,
+    value,
+    condition: (when: Condition) => Object.entries(when).map(test).join(' AND '),
+    /** Returns the parameters of the request. DynamoDB rejects empty ones. */
+    used: () => ({
+      ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
+      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
+    }),
   };
 }
 
-/** Returns the placeholders of a request. DynamoDB rejects empty ones. */
-function replacing({ names, values }: Placeholders) {
-  return {
-    ...(names && { ExpressionAttributeNames: names }),
-    ...(values && Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
-  };
+function encode({ expires, ...attributes }: Attributes): Encoded {
+  const ends = typeof expires === 'number' && { expires: Math.ceil(expires / 1000), ends: expires };
+  return Object.fromEntries(
+    Object.entries({ ...attributes, ...ends }).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, encodeValue(value)]],
+    ),
+  );
+}
+
+function encodeValue(value: string | number | boolean): AttributeValue {
+  if (typeof value === 'string') return { S: value };
+  return typeof value === 'number' ? { N: String(value) } : { BOOL: value };
+}
+
+/** Returns `undefined` for an item that has expired. */
+function decode(encoded: Encoded | undefined): Item | undefined {
+  if (!encoded) return undefined;
+  const { ends, ...attributes } = Object.fromEntries(
+    Object.entries(encoded).map(([name, { S, N, BOOL }]) => [name, S ?? BOOL ?? Number(N)]),
+  );
+  if (ends !== undefined && Number(ends) <= Date.now()) return undefined;
+  return { ...attributes, ...(ends !== undefined && { expires: Number(ends) }) } as Item;
 }
 
 /** Returns the reply to a write, or `undefined` if its condition does not hold. */

@@ -18,7 +18,7 @@ export function restrictionsOf({ limits, tools, expires }: Restrictions): Restri
 }
 
 /** Reads stored restrictions. */
-export function parseRestrictions(text: string | null | undefined): Restrictions {
+export function parseRestrictions(text: string | undefined): Restrictions {
   return text ? (JSON.parse(text) as Restrictions) : UNRESTRICTED;
 }
 

@@ -1,5 +1,6 @@
-import { DAY } from '../../shared/dates.ts';
+import { DAY, dayOf, daysOf } from '../../shared/dates.ts';
 import type { ErrorCode } from '../../shared/errors.ts';
+import type { Item, Table } from '../table.ts';
 
 /** Usage of one conversion. Contains nothing about the document itself: no URL, no file name. */
 export interface ConversionUsage {
@@ -19,7 +20,7 @@ export interface ConversionUsage {
 }
 
 /** How long rows are kept, in milliseconds: 13 months. */
-export const USAGE_LIFETIME = 400 * DAY;
+const USAGE_LIFETIME = 400 * DAY;
 
 /** Names of the counts. `conversions` includes failed ones. */
 const COUNTS = [
@@ -57,14 +58,14 @@ export interface Usage {
 }
 
 /** Returns each count with the value that `count` returns for it. */
-export function countsFrom(count: (name: keyof Counts) => number): Counts {
+function countsFrom(count: (name: keyof Counts) => number): Counts {
   return Object.fromEntries(COUNTS.map((name) => [name, count(name)])) as unknown as Counts;
 }
 
 export const NO_USAGE: UsageTotals = { ...countsFrom(() => 0), failures: {} };
 
 /** Returns the totals of a single conversion. A shared result costs no tool time. */
-export function totalsOf({ code, cached, ...facts }: ConversionUsage): UsageTotals {
+function totalsOf({ code, cached, ...facts }: ConversionUsage): UsageTotals {
   return {
     conversions: 1,
     failures: code === 'OK' ? {} : { [code]: 1 },
@@ -81,25 +82,65 @@ export function totalsOf({ code, cached, ...facts }: ConversionUsage): UsageTota
 export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
   const codes = new Set([...Object.keys(a.failures), ...Object.keys(b.failures)]);
   return {
-    // Rows from earlier versions have fewer counts.
-    ...countsFrom((name) => (a[name] ?? 0) + (b[name] ?? 0)),
+    ...countsFrom((name) => a[name] + b[name]),
     failures: Object.fromEntries(
       [...codes].sort().map((code) => [code, (a.failures[code] ?? 0) + (b.failures[code] ?? 0)]),
     ),
   };
 }
 
-/** Adds up rows of all accounts by day and tool. */
-export function sumByTool(rows: readonly UsageRow[]): UsageRow[] {
-  const sums = new Map<string, UsageRow>();
-  for (const row of rows) {
-    const name = `${row.day} ${row.tool}`;
-    sums.set(name, { ...row, ...addTotals(sums.get(name) ?? NO_USAGE, row), account: '' });
-  }
-  return [...sums.values()].sort(compareRows);
+/** Orders rows by account, day and tool. */
+function compareRows(a: UsageRow, b: UsageRow): number {
+  return a.account.localeCompare(b.account) || a.day.localeCompare(b.day) || a.tool.localeCompare(b.tool);
 }
 
-/** Orders rows by account, day and tool. */
-export function compareRows(a: UsageRow, b: UsageRow): number {
-  return a.account.localeCompare(b.account) || a.day.localeCompare(b.day) || a.tool.localeCompare(b.tool);
+const FAILURE = 'fail_';
+
+/**
+ * Keeps one item per day, tool and account. Those of an account are read by their IDs, which begin with the day, so that
+ * those of a month can be listed.
+ */
+export function createUsage(table: Table, tools: readonly string[]): Usage {
+  const idOf = (day: string, tool: string, account: string) => `usage#${day}#${tool}#${account}`;
+  return {
+    async record(conversion, now = Date.now()) {
+      const { account, tool } = conversion;
+      const day = dayOf(now);
+      const { failures, ...counts } = totalsOf(conversion);
+      const codes = Object.entries(failures).map(([code, count]) => [FAILURE + code, count]);
+      await table.update(idOf(day, tool, account), {
+        set: { account, day, tool, expires: Date.parse(day) + USAGE_LIFETIME },
+        add: { ...counts, ...Object.fromEntries(codes) },
+      });
+    },
+
+    async month(month, account) {
+      if (account === undefined)
+        return (await Array.fromAsync(table.list(`usage#${month}-`), rowOf)).sort(compareRows);
+      const ids = daysOf(month).flatMap((day) => tools.map((tool) => idOf(day, tool, account)));
+      return (await table.getAll(ids)).map(rowOf).sort(compareRows);
+    },
+
+    async total(month) {
+      const sums = new Map<string, UsageRow>();
+      for await (const item of table.list(`usage#${month}-`)) {
+        const row = rowOf(item);
+        const name = `${row.day} ${row.tool}`;
+        sums.set(name, { ...row, ...addTotals(sums.get(name) ?? NO_USAGE, row), account: '' });
+      }
+      return [...sums.values()].sort(compareRows);
+    },
+  };
+}
+
+function rowOf(item: Item): UsageRow {
+  const number = (name: string) => Number(item[name] ?? 0);
+  const failures = Object.keys(item).filter((name) => name.startsWith(FAILURE));
+  return {
+    account: String(item.account),
+    day: String(item.day),
+    tool: String(item.tool),
+    ...countsFrom(number),
+    failures: Object.fromEntries(failures.sort().map((name) => [name.slice(FAILURE.length), number(name)])),
+  };
 }

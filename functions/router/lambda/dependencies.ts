@@ -3,17 +3,15 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { type RouterEnvironment, readEnvironment } from '../../platform/aws/environment.ts';
-import { createDynamoFailures } from '../../platform/aws/failures.ts';
 import { createLambdaHealth } from '../../platform/aws/health.ts';
 import { createLambdaInvoke } from '../../platform/aws/invoke.ts';
-import { createDynamoKeys } from '../../platform/aws/keys.ts';
 import { watchErrors, withCallMetrics } from '../../platform/aws/lambda/metrics.ts';
-import { createDynamoLimiter } from '../../platform/aws/limits.ts';
 import { createS3Cache } from '../../platform/aws/s3-cache.ts';
 import { createS3Samples } from '../../platform/aws/s3-samples.ts';
 import { createS3Storage } from '../../platform/aws/s3-storage.ts';
 import { createS3Uploads } from '../../platform/aws/s3-uploads.ts';
-import { createDynamoUsage } from '../../platform/aws/usage.ts';
+import { createDynamoTable } from '../../platform/aws/table.ts';
+import { createStores } from '../../platform/stores.ts';
 import { createPricing } from '../../platform/usage/report.ts';
 import { createLog } from '../../shared/log.ts';
 import { SITE_PATH, TIMEOUTS } from '../../shared/settings/aws.ts';
@@ -55,15 +53,20 @@ export function readDependencies(): Dependencies & {
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
   const results = { client: s3, bucket: environment.resultsBucket };
-  const accounts = { client: new DynamoDBClient(FAST_CLIENT), table: environment.keyTable };
-  const keys = watchErrors(createDynamoKeys(accounts), log, metricsNamespace);
-  const failures = watchErrors(createDynamoFailures(accounts), log, metricsNamespace);
+  const table = createDynamoTable({
+    client: new DynamoDBClient(FAST_CLIENT),
+    table: environment.keyTable,
+  });
+  const { audit, accounts, records, ...stores } = createStores(table, Object.keys(tools));
+  const watched = <Store extends object>(store: Store) => watchErrors(store, log, metricsNamespace);
+  const keys = watched(stores.keys);
+  const failures = watched(stores.failures);
   const { traces, frontSecret } = environment;
   const dependencies: Dependencies = {
     tools: Object.values(tools),
     keys,
-    limiter: watchErrors(createDynamoLimiter(accounts), log, metricsNamespace),
-    usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metricsNamespace),
+    limiter: watched(stores.limiter),
+    usage: watched(stores.usage),
     failures,
     priceRows: environment.sizes && createPricing(environment.sizes),
     defaultLimits: withoutZeros(environment.rateLimits),
@@ -75,7 +78,7 @@ export function readDependencies(): Dependencies & {
       functionName: (tool) => toolFunctions[tool] ?? tool,
       isolated,
     }),
-    health: createLambdaHealth({ client: lambda, functions: toolFunctions, isolated, store: accounts }),
+    health: createLambdaHealth({ client: lambda, functions: toolFunctions, isolated, table }),
     version: withNode(environment.version),
     coalesce: createCoalescer(),
     limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits },
@@ -108,7 +111,9 @@ export function readDependencies(): Dependencies & {
       keys,
       failures,
       operation,
-      table: accounts,
+      audit,
+      accounts,
+      records,
       supportUrl,
       keep,
     });

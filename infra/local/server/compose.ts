@@ -51,7 +51,7 @@ import { makeTemporary, removeTemporary } from './temporary.ts';
 export type Composition = Awaited<ReturnType<typeof composeService>>;
 
 /** The stores that the site reads and changes. */
-export type SiteStores = Omit<Stores, 'limiter' | 'usage' | 'endLeases' | 'keepSpace' | 'close'>;
+export type SiteStores = Omit<Stores, 'limiter' | 'usage' | 'keepSpace' | 'close'>;
 
 export interface Dependencies {
   readonly keys: KeyFinder;

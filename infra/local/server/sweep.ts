@@ -7,14 +7,14 @@ import type { SiteStores } from './compose.ts';
 const INTERVAL = 5 * MINUTE;
 
 /**
- * Deletes expired results and obsolete database rows, now and every five minutes, until the returned function is
+ * Deletes expired results and expired database items, now and every five minutes, until the returned function is
  * called.
  */
 export function sweepRegularly(
   storage: Pick<DiskStorage, 'sweep'>,
   /** How long results are kept, in milliseconds. */
   resultLife: number,
-  siteStores: Pick<SiteStores, 'deleteOldRows'> | undefined,
+  siteStores: Pick<SiteStores, 'deleteExpired'> | undefined,
   log: Log,
 ): () => void {
   const sweep = async () => {
@@ -22,7 +22,7 @@ export function sweepRegularly(
     // Files come first, because they take up disk space that the database may need.
     await storage.sweep(resultLife, Math.min(HOUR, resultLife)).catch(failed);
     try {
-      siteStores?.deleteOldRows();
+      siteStores?.deleteExpired();
     } catch (cause) {
       failed(cause);
     }

@@ -2,15 +2,12 @@ import { inFile } from '../fault.ts';
 
 /** Faults in what is specific to AWS: stores, the invocation of tools, public events, and the stack. */
 export const aws = [
-  ...inFile('functions/platform/aws/keys.ts', [
-    ['const isDisabled = after?.disabled?.BOOL ?? false;', 'const isDisabled = false;'],
-    ['!isValid(record) || record.kind)', '!isValid(record))'],
+  ...inFile('functions/platform/aws/table.ts', [
+    ["if (expected === 'present') return", "if (expected !== 'absent') return"],
+    ['Number(ends) <= Date.now()', 'Number(ends) <= 0'],
+    ["join(' AND ')", "join(' OR ')"],
   ]),
-  ...inFile('functions/platform/aws/limits.ts', [
-    ["' AND size(leases) < :concurrent'", "' AND size(leases) <= :concurrent'"],
-    ['Number(N) > now', 'Number(N) > 0'],
-    ["'attribute_exists(leases.#lease) AND '", "''"],
-  ]),
+  ...inFile('functions/platform/limits/limiter.ts', [["[lease]: 'present'", "version: 'present'"]]),
   ...inFile('functions/platform/aws/invoke.ts', [
     ['if (!isRejected || left <= 0) throw thrown;', 'if (left <= 0) throw thrown;'],
     ['if (isIpAccount(account)) return DEMO_ACCOUNT;', 'if (isIpAccount(DEMO_ACCOUNT)) return account;'],

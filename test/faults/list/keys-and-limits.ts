@@ -9,18 +9,20 @@ export const keysAndLimits = [
   ]),
   ...inFile('functions/platform/keys/api-key.ts', [['randomBytes(16)', 'randomBytes(8)']]),
   ...inFile('functions/shared/network.ts', [['[0, 2, 4, 6].map(', '[0, 2, 4, 6, 8, 10, 12, 14].map(']]),
-  ...inFile('functions/platform/local/limits.ts', [
-    ['>= limits.concurrent!', '> limits.concurrent!'],
-    ['used < :limit', 'used <= :limit'],
-    ['expire.run(account, now);', 'expire.run(account, 0);'],
-    ['endLease.run(account, lease)', 'endLease.run(lease, account)'],
+  ...inFile('functions/platform/limits/limiter.ts', [
+    ['running > (limits.concurrent ?? UNLIMITED)', 'running > (limits.concurrent ?? UNLIMITED) + 1'],
+    ['expires > now', 'expires > 0'],
+    ['running: -1', 'running: -2'],
   ]),
-  ...inFile('functions/platform/local/keys.ts', [
+  ...inFile('functions/platform/keys/key-store.ts', [
     ['!isValid(record) || record.kind)', '!isValid(record))'],
-    ["!isValid(record) || record.kind !== 'signing'", '!isValid(record)'],
+    ["item?.kind === 'signing' ? recordOf(item)", 'item ? recordOf(item)'],
+    ['if (isDeepStrictEqual(marks, marksOf(joined)))', 'if (isDeepStrictEqual(marks, marks))'],
   ]),
-  ...inFile('functions/platform/local/records.ts', [
-    ['INSERT OR IGNORE INTO records', 'INSERT OR REPLACE INTO records'],
+  ...inFile('functions/platform/local/table.ts', [
+    ["if (test === 'absent') return value === undefined;", "if (test === 'absent') return true;"],
+    ['value === test.is', 'true'],
+    ['Number(value) < test.below', 'Number(value) <= test.below'],
   ]),
   ...inFile('functions/router/admission/admit.ts', [
     ['{ ...defaults, ...limits }', '{ ...limits, ...defaults }'],

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { createDynamoKeys } from '../../../functions/platform/aws/keys.ts';
 import { watchErrors, withCallMetrics } from '../../../functions/platform/aws/lambda/metrics.ts';
+import { createDynamoTable } from '../../../functions/platform/aws/table.ts';
 import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
+import { createKeys } from '../../../functions/platform/keys/key-store.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { route } from '../../../functions/router/route.ts';
@@ -65,7 +66,7 @@ export const PROVOCATIONS: Readonly<Record<string, () => Promise<string[]>>> = {
   KeyTableErrors: async () => {
     const { client, close } = await startDynalite('keys');
     const lines = await linesOf(async (log) => {
-      const keys = watchErrors(createDynamoKeys({ client, table: 'missing' }), log, STACK);
+      const keys = watchErrors(createKeys(createDynamoTable({ client, table: 'missing' })), log, STACK);
       const apiKey = createApiKey();
       await call(log, { keys: { find: () => keys.find(apiKey), findSigner: async () => undefined } });
     });

@@ -1,6 +1,7 @@
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { createLambdaHealth } from '../../../../functions/platform/aws/health.ts';
+import { createDynamoTable } from '../../../../functions/platform/aws/table.ts';
 import { startDynalite } from '../../../aws-servers/dynalite.ts';
 import { Refusal, startLambdaEndpoint } from '../../../aws-servers/lambda-endpoint.ts';
 
@@ -32,8 +33,8 @@ it('asks one function after the other, once a minute for all routers, and tells 
     await endpoint.close();
     await dynalite.close();
   });
-  const store = { client: dynalite.client, table: 'keys' };
-  const router = () => createLambdaHealth({ client, functions: FUNCTIONS, isolated: true, store });
+  const table = createDynamoTable({ client: dynalite.client, table: 'keys' });
+  const router = () => createLambdaHealth({ client, functions: FUNCTIONS, isolated: true, table });
   const [first, second] = [router(), router()];
 
   const [state, same, meanwhile] = await Promise.all([first(), first(), second()]);

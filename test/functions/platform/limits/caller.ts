@@ -1,8 +1,9 @@
 // A process that makes parallel calls of one account: `node caller.ts '{"calls":100,…}'`. Prints how many were admitted.
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createDynamoLimiter } from '../../../../functions/platform/aws/limits.ts';
+import { createDynamoTable } from '../../../../functions/platform/aws/table.ts';
+import { createLimiter } from '../../../../functions/platform/limits/limiter.ts';
 import { openDatabase } from '../../../../functions/platform/local/database.ts';
-import { createSqliteLimiter } from '../../../../functions/platform/local/limits.ts';
+import { createSqliteTable } from '../../../../functions/platform/local/table.ts';
 import type { RateLimits } from '../../../../functions/shared/rate-limits.ts';
 
 interface Task {
@@ -16,9 +17,9 @@ interface Task {
 }
 
 const { calls, account, limits, begin, file, endpoint } = JSON.parse(process.argv[2]!) as Task;
-const limiter =
+const limiter = createLimiter(
   file === undefined
-    ? createDynamoLimiter({
+    ? createDynamoTable({
         table: 'keys',
         client: new DynamoDBClient({
           ...(endpoint !== undefined && { endpoint }),
@@ -26,7 +27,14 @@ const limiter =
           credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
         }),
       })
-    : createSqliteLimiter(openDatabase(file));
+    : openSqliteTable(file),
+);
+
+function openSqliteTable(file: string) {
+  const database = openDatabase(file);
+  return createSqliteTable(database, database.transaction);
+}
+
 while (Date.now() < begin) await new Promise((resolve) => setTimeout(resolve, 1));
 const started = performance.now();
 const admissions = await Promise.all(

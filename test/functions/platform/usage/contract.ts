@@ -33,16 +33,16 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
     afterAll(() => opened.close());
 
     it('adds up the conversions of a day', async () => {
-      const now = Date.UTC(2026, 10, 21, 23, 59, 59);
+      const now = Date.UTC(2100, 10, 21, 23, 59, 59);
       await usage.record(conversion, now);
       await usage.record({ ...conversion, code: 'TIMED_OUT', resultBytes: 0 }, now);
       await usage.record({ ...conversion, code: 'CORRUPT_SOURCE' }, now);
       await usage.record({ ...conversion, code: 'TIMED_OUT', cached: true }, now);
 
-      expect(await usage.month('2026-11', conversion.account)).toEqual([
+      expect(await usage.month('2100-11', conversion.account)).toEqual([
         {
           account: conversion.account,
-          day: '2026-11-21',
+          day: '2100-11-21',
           tool: 'pdftools',
           conversions: 4,
           failures: { CORRUPT_SOURCE: 1, TIMED_OUT: 2 },
@@ -57,41 +57,41 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
     });
 
     it('separates days, tools and months, in order', async () => {
-      await usage.record(conversion, Date.UTC(2026, 10, 30));
-      await usage.record({ ...conversion, tool: 'html2pdf' }, Date.UTC(2026, 10, 30));
-      await usage.record(conversion, Date.UTC(2026, 10, 1));
-      await usage.record(conversion, Date.UTC(2026, 11, 1));
+      await usage.record(conversion, Date.UTC(2100, 10, 30));
+      await usage.record({ ...conversion, tool: 'html2pdf' }, Date.UTC(2100, 10, 30));
+      await usage.record(conversion, Date.UTC(2100, 10, 1));
+      await usage.record(conversion, Date.UTC(2100, 11, 1));
 
-      const rows = await usage.month('2026-11', conversion.account);
+      const rows = await usage.month('2100-11', conversion.account);
 
       expect(rows.map(({ day, tool }) => `${day} ${tool}`)).toEqual([
-        '2026-11-01 pdftools',
-        '2026-11-30 html2pdf',
-        '2026-11-30 pdftools',
+        '2100-11-01 pdftools',
+        '2100-11-30 html2pdf',
+        '2100-11-30 pdftools',
       ]);
     });
 
     it('returns the rows of one account or of all', async () => {
       const other = { ...conversion, account: randomUUID() };
-      await usage.record(conversion, Date.UTC(2025, 0, 5));
-      await usage.record(other, Date.UTC(2025, 0, 5));
+      await usage.record(conversion, Date.UTC(2101, 0, 5));
+      await usage.record(other, Date.UTC(2101, 0, 5));
 
-      expect(await usage.month('2025-01', other.account)).toHaveLength(1);
-      expect(new Set((await usage.month('2025-01')).map(({ account }) => account))).toEqual(
+      expect(await usage.month('2101-01', other.account)).toHaveLength(1);
+      expect(new Set((await usage.month('2101-01')).map(({ account }) => account))).toEqual(
         new Set([conversion.account, other.account]),
       );
     });
 
     it('adds up the rows of all accounts by day and tool', async () => {
       const other = { ...conversion, account: randomUUID(), code: 'TIMED_OUT' } as const;
-      await usage.record(conversion, Date.UTC(2024, 0, 5));
-      await usage.record(other, Date.UTC(2024, 0, 5));
-      await usage.record({ ...other, tool: 'html2pdf' }, Date.UTC(2024, 0, 6));
-      await usage.record(other, Date.UTC(2024, 1, 5));
+      await usage.record(conversion, Date.UTC(2102, 0, 5));
+      await usage.record(other, Date.UTC(2102, 0, 5));
+      await usage.record({ ...other, tool: 'html2pdf' }, Date.UTC(2102, 0, 6));
+      await usage.record(other, Date.UTC(2102, 1, 5));
 
-      expect(await usage.total('2024-01')).toMatchObject([
-        { account: '', day: '2024-01-05', tool: 'pdftools', conversions: 2, failures: { TIMED_OUT: 1 } },
-        { account: '', day: '2024-01-06', tool: 'html2pdf', conversions: 1, failures: { TIMED_OUT: 1 } },
+      expect(await usage.total('2102-01')).toMatchObject([
+        { account: '', day: '2102-01-05', tool: 'pdftools', conversions: 2, failures: { TIMED_OUT: 1 } },
+        { account: '', day: '2102-01-06', tool: 'html2pdf', conversions: 1, failures: { TIMED_OUT: 1 } },
       ]);
     });
 

@@ -4,6 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Invoke } from '../../../../functions/platform/invoke/invoke.ts';
 import { type KeyRecord, rotateKey } from '../../../../functions/platform/keys/keys.ts';
+import { type Database, openDatabase } from '../../../../functions/platform/local/database.ts';
+import { createSqliteTable } from '../../../../functions/platform/local/table.ts';
+import { createStores, type Stores } from '../../../../functions/platform/stores.ts';
 import { limitsOf } from '../../../../functions/router/admission/admit.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../../functions/router/dependencies.ts';
@@ -11,7 +14,6 @@ import type { HttpRequest } from '../../../../functions/router/http.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
-import { openStores, type Stores } from '../../../../infra/local/stores.ts';
 import { KEPT_RESULTS } from '../../../helpers/kept-results.ts';
 import { unlimited } from '../../accounts.ts';
 import { tiny } from '../../tiny-tool.ts';
@@ -20,6 +22,7 @@ import { headerOf } from '../header.ts';
 const MEASURED = { sourceBytes: 10, resultBytes: 20, pages: 3, milliseconds: 40, steps: { convert: 40 } };
 
 let directory: string;
+let database: Database;
 let stores: Stores;
 let apiKey: string;
 let record: KeyRecord;
@@ -31,7 +34,8 @@ beforeEach(async () => {
   // A minute must not end during a test.
   vi.useFakeTimers({ toFake: ['Date'] });
   directory = mkdtempSync(join(tmpdir(), 'limit-'));
-  stores = openStores(directory);
+  database = openDatabase(join(directory, 'docmill.db'));
+  stores = createStores(createSqliteTable(database, database.transaction), ['tiny']);
   ({ apiKey, record } = await stores.keys.create({ name: 'test', limits: { perMinute: 50, perMonth: 3 } }));
   grant = async (request) => ({ ...request });
   invoke = async ({ grant }) => ({ ok: true, objectKeys: [`${grant.prefix}b.png`], measured: MEASURED });
@@ -39,7 +43,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   vi.useRealTimers();
-  stores.close();
+  database.close();
   rmSync(directory, { recursive: true });
 });
 

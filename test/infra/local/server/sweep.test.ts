@@ -9,11 +9,11 @@ import { sweepRegularly } from '../../../../infra/local/server/sweep.ts';
 
 it('removes expired results although the database cannot be cleaned', async () => {
   const swept = Promise.withResolvers<void>();
-  const deleteOldRows = () => {
+  const deleteExpired = () => {
     throw new Error('database is locked');
   };
 
-  const stop = sweepRegularly({ sweep: async () => swept.resolve() }, DAY, { deleteOldRows }, () => {});
+  const stop = sweepRegularly({ sweep: async () => swept.resolve() }, DAY, { deleteExpired }, () => {});
 
   await swept.promise;
   stop();

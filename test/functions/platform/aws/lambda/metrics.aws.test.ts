@@ -3,9 +3,10 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createDynamoKeys } from '../../../../../functions/platform/aws/keys.ts';
 import { watchErrors } from '../../../../../functions/platform/aws/lambda/metrics.ts';
+import { createDynamoTable } from '../../../../../functions/platform/aws/table.ts';
 import { createApiKey } from '../../../../../functions/platform/keys/api-key.ts';
+import { createKeys } from '../../../../../functions/platform/keys/key-store.ts';
 import { startDynalite } from '../../../../aws-servers/dynalite.ts';
 
 interface Lookup {
@@ -24,7 +25,11 @@ async function failing({ endpoint, table = 'keys', requestTimeout = 60_000 }: Lo
     requestHandler: { requestTimeout, throwOnRequestTimeout: true },
   });
   const logged: string[] = [];
-  const keys = watchErrors(createDynamoKeys({ client, table }), (event) => logged.push(event), 'docmill');
+  const keys = watchErrors(
+    createKeys(createDynamoTable({ client, table })),
+    (event) => logged.push(event),
+    'docmill',
+  );
   const error = await keys.find(createApiKey()).catch((thrown: unknown) => thrown);
   client.destroy();
   return { error, logged };

@@ -1,17 +1,12 @@
-import { type DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { type DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
-import { createDynamoLimiter } from '../../../../functions/platform/aws/limits.ts';
+import { createDynamoTable } from '../../../../functions/platform/aws/table.ts';
+import { createLimiter } from '../../../../functions/platform/limits/limiter.ts';
 import { startDynalite } from '../../../aws-servers/dynalite.ts';
-import { describeLimiter } from '../limits/contract.ts';
-
-describeLimiter('DynamoDB', async () => {
-  const { client, close } = await startDynalite('keys');
-  return { limiter: createDynamoLimiter({ client, table: 'keys' }), close };
-});
 
 it('needs one write to admit a call and one to release it', async () => {
   const { client, close } = await startDynalite('keys');
-  const limiter = createDynamoLimiter({ client, table: 'keys' });
+  const limiter = createLimiter(createDynamoTable({ client, table: 'keys' }));
   const call = {
     account: 'a',
     limits: { perShortWindow: 60, perMonth: 1000, concurrent: 5 },
@@ -43,9 +38,8 @@ function beforeRenewal(client: DynamoDBClient, run: () => Promise<unknown>): voi
   let pending: typeof run | undefined = run;
   client.middlewareStack.add(
     (next, context) => async (args) => {
-      const { UpdateExpression = '' } = args.input as { UpdateExpression?: string };
       const first = pending;
-      if (context.commandName === UpdateItemCommand.name && UpdateExpression.includes('leases = :leases')) {
+      if (context.commandName === PutItemCommand.name) {
         pending = undefined;
         await first?.();
       }
@@ -56,15 +50,15 @@ function beforeRenewal(client: DynamoDBClient, run: () => Promise<unknown>): voi
 }
 
 const MINUTE = 60_000;
-const START = Date.UTC(2026, 0, 31, 23, 59, 30);
+const START = Date.UTC(2100, 0, 31, 23, 59, 30);
 const LIMITS = { perShortWindow: 10, perMonth: 100, concurrent: 1 };
 
 it.each(['month', 'all'] as const)(
   'keeps the refund (%s) of a call that ends while another one starts a minute',
   async (refund) => {
     const { client, close } = await startDynalite('keys');
-    const limiter = createDynamoLimiter({ client, table: 'keys' });
-    const now = Date.UTC(2026, 0, 15, 12, 0, 30);
+    const limiter = createLimiter(createDynamoTable({ client, table: 'keys' }));
+    const now = Date.UTC(2100, 0, 15, 12, 0, 30);
     const call = { account: 'a', limits: { ...LIMITS, concurrent: 2 }, expires: now + 10 * MINUTE };
     const first = await limiter.admit({ ...call, now });
     if (!first.admitted) throw new Error('not admitted');
@@ -82,7 +76,7 @@ it.each(['month', 'all'] as const)(
 
 it('refunds a call once, even if the update is sent twice', async () => {
   const { client, close } = await startDynalite('keys');
-  const limiter = createDynamoLimiter({ client, table: 'keys' });
+  const limiter = createLimiter(createDynamoTable({ client, table: 'keys' }));
   const call = {
     account: 'a',
     limits: { ...LIMITS, concurrent: 5 },
@@ -102,7 +96,7 @@ it('refunds a call once, even if the update is sent twice', async () => {
 
 it('counts a call that was delayed in the windows that another one has begun', async () => {
   const { client, close } = await startDynalite('keys');
-  const limiter = createDynamoLimiter({ client, table: 'keys' });
+  const limiter = createLimiter(createDynamoTable({ client, table: 'keys' }));
   const call = { account: 'a', limits: { perShortWindow: 10, perMonth: 100 }, expires: START + 10 * MINUTE };
   await limiter.admit({ ...call, now: START });
   for (let round = 0; round < 5; round++) await limiter.admit({ ...call, now: START + MINUTE });
@@ -116,7 +110,7 @@ it('counts a call that was delayed in the windows that another one has begun', a
 
 it('does not follow an item that a wrong clock has written', async () => {
   const { client, close } = await startDynalite('keys');
-  const limiter = createDynamoLimiter({ client, table: 'keys' });
+  const limiter = createLimiter(createDynamoTable({ client, table: 'keys' }));
   const call = { account: 'a', limits: { perShortWindow: 1, perMonth: 100 }, expires: START + 10 * MINUTE };
   await limiter.admit({ ...call, now: START + 90 * MINUTE });
 
