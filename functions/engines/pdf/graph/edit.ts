@@ -4,7 +4,7 @@ import { drawOnPages } from './draw.ts';
 import { fillFields } from './fill.ts';
 import type { FieldValue } from './form-values.ts';
 import { type Graph, isDictionary, type Value } from './graph.ts';
-import type { ReadStream } from './images.ts';
+import { protectColorKeys, type ReadStream } from './images.ts';
 import { layerAppearances, mergeLayers } from './layers.ts';
 import { mergeNavigation } from './navigation.ts';
 import type { GraphOperations } from './operations.ts';
@@ -49,6 +49,7 @@ export function editGraph(graph: Graph, { sources, read, order, work, values }: 
   drawOnPages(graph, sheets, work, typesetter, new ContentEnds(graph, read));
   typesetter.finish();
   if (work.isFlat) layerAppearances(graph);
+  if (work.isOptimized) protectColorKeys(graph);
   if (work.isUnclaimed) graph.merge(graph.rootRef, { '/Metadata': null });
   return warnings;
 }

@@ -14,7 +14,10 @@ interface Stream {
 
 /** The objects of a PDF without the data of its streams, as `qpdf --json-output` writes them. */
 export interface GraphJson {
-  readonly qpdf: readonly [{ readonly maxobjectid: number }, Readonly<Record<string, Entry>>];
+  readonly qpdf: readonly [
+    header: { readonly maxobjectid: number },
+    objects: Readonly<Record<string, Entry>>,
+  ];
 }
 
 /** A page with the attributes that it inherits. */
@@ -167,7 +170,7 @@ export class Graph {
   }
 
   /** Returns the changes for `qpdf --update-from-json`. */
-  update(): object {
+  update(): GraphJson {
     const header = {
       jsonversion: 2,
       pushedinheritedpageresources: false,

@@ -1,3 +1,4 @@
+import type { Size } from '../../../shared/options/geometry.ts';
 import { Scanner } from './archive/content.ts';
 import { type Dictionary, type Graph, isReference, MAX_DEPTH, type Value } from './graph.ts';
 
@@ -6,6 +7,18 @@ export interface Reduced {
   readonly ref: string;
   readonly width: number;
   readonly height: number;
+  readonly dataBytes: number;
+  /** Absent for a JPEG. */
+  readonly samples?: Samples | undefined;
+}
+
+/** Decoded samples of 8 bits. */
+interface Samples {
+  readonly channels: 1 | 3;
+  /** The colors of an indexed image, in Base64. */
+  readonly palette?: string | undefined;
+  /** Whether the image may become a JPEG. */
+  readonly isLossy: boolean;
 }
 
 /** Images are only reduced if that removes more than a sixth of their pixels in each direction. */
@@ -16,7 +29,10 @@ const MAX_VISITS = 50_000;
 type Scale = readonly [a: number, b: number, c: number, d: number];
 export type ReadStream = (ref: Value | undefined) => Buffer | undefined;
 
-/** Returns the JPEGs that are shown at more than `dpi` wherever a page shows them, with their soft masks. */
+/**
+ * Returns the images that are shown at more than `dpi` wherever a page shows them, with their soft masks, and those that
+ * are not compressed as JPEG because of their profile.
+ */
 export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduced[] {
   /** The largest size of each image in points. */
   const shown = new Map<string, { width: number; height: number }>();
@@ -67,12 +83,25 @@ export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduce
   return [...shown].flatMap(([ref, size]) => {
     const image = graph.dict(ref);
     const mask = image['/SMask'];
-    const reduced = reducedSize(graph, ref, size, dpi);
-    const isMatted = graph.dict(mask)['/Matte'] !== undefined;
-    if (!reduced || image['/Mask'] !== undefined || isMatted) return [];
-    const reducedMask = isReference(mask) ? reducedSize(graph, mask, size, dpi) : undefined;
-    return reducedMask ? [reduced, reducedMask] : [reduced];
+    // A resolution of a matte and its mask must be the same, and between two colors, a masked one may appear.
+    if (graph.dict(mask)['/Matte'] !== undefined || hasColorKey(graph, image)) return [];
+    const images = [reducedSize(graph, read, { ref, size, dpi, isMask: false })];
+    if (isReference(mask)) images.push(reducedSize(graph, read, { ref: mask, size, dpi, isMask: true }));
+    return images.filter((each) => each !== undefined);
   });
+}
+
+function hasColorKey(graph: Graph, image: Dictionary): boolean {
+  return image['/Subtype'] === '/Image' && Array.isArray(graph.get(image['/Mask']));
+}
+
+/** Keeps qpdf from compressing images as JPEG whose masked colors would change. It knows color spaces by name only. */
+export function protectColorKeys(graph: Graph): void {
+  for (const [ref, value] of graph.entries()) {
+    const image = graph.dict(value);
+    const space = graph.get(image['/ColorSpace']);
+    if (hasColorKey(graph, image) && typeof space === 'string') graph.merge(ref, { '/ColorSpace': [space] });
+  }
 }
 
 function times(matrix: readonly number[], [a, b, c, d]: Scale): Scale {
@@ -82,24 +111,80 @@ function times(matrix: readonly number[], [a, b, c, d]: Scale): Scale {
 
 function reducedSize(
   graph: Graph,
-  ref: string,
-  shown: { readonly width: number; readonly height: number },
-  dpi: number,
+  read: ReadStream,
+  { ref, size, dpi, isMask }: { ref: string; size: Size; dpi: number; isMask: boolean },
 ): Reduced | undefined {
   const image = graph.dict(ref);
-  const filter = graph.get(image['/Filter']);
-  const [only, ...others] = Array.isArray(filter) ? (filter as readonly Value[]) : [filter];
+  const filters = [graph.get(image['/Filter'])].flat();
+  const isJpeg = filters.length === 1 && filters[0] === '/DCTDecode';
   const isPlain = image['/Decode'] === undefined && image['/DecodeParms'] === undefined;
-  if (only !== '/DCTDecode' || others.length > 0 || !isPlain) return undefined;
+  const samples = isJpeg ? undefined : samplesOf(graph, read, image);
+  if (isJpeg ? !isPlain : !samples || !filters.every((each) => DECODED.includes(String(each))))
+    return undefined;
   const [width, height] = [graph.number(image['/Width']), graph.number(image['/Height'])];
-  const factor = Math.max(
-    ((shown.width / 72) * dpi) / Math.max(1, width),
-    ((shown.height / 72) * dpi) / Math.max(1, height),
-  );
-  if (!(factor > 0 && factor < WORTHWHILE)) return undefined;
+  if (!(width > 0 && height > 0)) return undefined;
+  const factor = Math.max(((size.width / 72) * dpi) / width, ((size.height / 72) * dpi) / height);
+  const isWorthwhile = factor > 0 && factor < WORTHWHILE;
+  const isLossy = !isMask && samples !== undefined && samples.palette === undefined;
+  // Images with a name as their color space are JPEGs by now, if that makes them smaller.
+  if (!isWorthwhile && (!isLossy || typeof graph.get(image['/ColorSpace']) === 'string')) return undefined;
   return {
     ref,
-    width: Math.max(1, Math.ceil(width * factor)),
-    height: Math.max(1, Math.ceil(height * factor)),
+    width: isWorthwhile ? Math.max(1, Math.ceil(width * factor)) : width,
+    height: isWorthwhile ? Math.max(1, Math.ceil(height * factor)) : height,
+    samples: samples && { ...samples, isLossy },
+    dataBytes: samples
+      ? width * height * (samples.palette === undefined ? samples.channels : 1)
+      : graph.number(image['/Length']),
   };
+}
+
+/** Filters that qpdf decodes. */
+const DECODED = [
+  '/FlateDecode',
+  '/LZWDecode',
+  '/RunLengthDecode',
+  '/ASCII85Decode',
+  '/ASCIIHexDecode',
+  'null',
+];
+
+/** Returns how an image stores its colors, or `undefined` if its samples cannot be resized. */
+function samplesOf(graph: Graph, read: ReadStream, image: Dictionary): Omit<Samples, 'isLossy'> | undefined {
+  if (graph.number(image['/BitsPerComponent']) !== 8) return undefined;
+  const channels = channelsOf(graph, image['/ColorSpace']);
+  if (channels !== undefined) return { channels };
+  const [family, base, , lookup] = graph.list(image['/ColorSpace']);
+  const colors = family === '/Indexed' ? channelsOf(graph, base) : undefined;
+  if (colors === undefined || image['/Decode'] !== undefined) return undefined;
+  const palette = graph.isStream(lookup) ? read(lookup) : bytesOf(graph.get(lookup));
+  return palette && { channels: colors, palette: palette.toString('base64') };
+}
+
+function channelsOf(graph: Graph, space: Value | undefined): 1 | 3 | undefined {
+  const found = graph.get(space);
+  const [family, profile] = Array.isArray(found) ? (found as readonly Value[]) : [found];
+  switch (family) {
+    case '/DeviceGray':
+    case '/CalGray':
+    case '/Separation':
+      return 1;
+    case '/DeviceRGB':
+    case '/CalRGB':
+    case '/Lab':
+      return 3;
+    case '/ICCBased': {
+      const channels = graph.number(graph.dict(profile)['/N']);
+      return channels === 1 || channels === 3 ? channels : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the bytes of a string, unless its text does not tell them. */
+function bytesOf(value: Value): Buffer | undefined {
+  if (typeof value !== 'string') return undefined;
+  if (value.startsWith('b:')) return Buffer.from(value.slice(2), 'hex');
+  return /^u:[\0-\x7f]*$/.test(value) ? Buffer.from(value.slice(2)) : undefined;
 }

@@ -46,7 +46,7 @@ export interface GraphOperations {
     /** Number of the document among those that are merged, or `undefined` for a stamp, which is flattened. */
     readonly document: number | undefined;
   };
-  /** Returns the images that are shown at more than `dpi`. `streams` has the contents of pages. */
+  /** Returns the images to reduce to `dpi`. `streams` has the contents of pages. */
   readonly largeImages: { readonly graph: string; readonly streams: string; readonly dpi: number };
   /** Returns the attached files. */
   readonly attachments: { readonly graph: string };
@@ -132,6 +132,8 @@ export interface GraphWork {
   readonly color: 'rgb' | 'gray' | 'mono';
   /** Whether annotations will become part of the pages. */
   readonly isFlat: boolean;
+  /** Whether images will be compressed. */
+  readonly isOptimized: boolean;
   /** Whether to remove the claim of PDF/A, which the result may not fulfill. */
   readonly isUnclaimed: boolean;
   /** Folder of the fonts. */

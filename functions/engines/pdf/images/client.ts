@@ -6,10 +6,14 @@ import type { Reduced } from '../graph/images.ts';
 
 /** The operation of the worker. It is not part of `graph`, because on Lambda only pdftools has sharp. */
 export interface ImageOperations {
-  /** Writes changes that reduce images to `target`. `streams` has their data. Returns whether there are any. */
+  /**
+   * Writes changes that reduce images to `target`, with those of `previous`. `streams` has the data of the images. Returns
+   * whether there are any.
+   */
   readonly reduce: {
     readonly graph: string;
     readonly streams: string;
+    readonly previous: string | undefined;
     readonly target: string;
     readonly images: readonly Reduced[];
     readonly quality: number;
@@ -25,14 +29,13 @@ export function createImages(dependencies: ScriptDependencies) {
 
   /** See `ImageOperations`. */
   function reduce(
-    { graph, streams, target, ...rest }: ImageOperations['reduce'],
+    { graph, streams, previous, target, ...rest }: ImageOperations['reduce'],
     { directory, account, signal }: WorkerRequest,
   ): Promise<boolean> {
-    const [inputs, outputs] = [[graph, streams], [target]].map((paths) =>
-      paths.map((path) => relative(directory, path)),
-    );
-    const args = { graph: inputs![0], streams: inputs![1], target: outputs![0], ...rest };
-    const work = { operation: 'reduce', arguments: args, inputs: inputs!, outputs: outputs! };
+    const name = (path: string) => relative(directory, path);
+    const inputs = [graph, streams, ...(previous ? [previous] : [])].map(name);
+    const files = { graph: inputs[0]!, streams: inputs[1]!, previous: inputs[2], target: name(target) };
+    const work = { operation: 'reduce', arguments: { ...files, ...rest }, inputs, outputs: [files.target] };
     return client.run<boolean>(work, { account, signal, directory });
   }
 

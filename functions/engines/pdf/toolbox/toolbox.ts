@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { PageRange } from '../../../shared/options/option.ts';
@@ -135,6 +135,7 @@ export function createToolbox(dependencies: EngineDependencies) {
       texts: textsOf(options, pages.length),
       color,
       isFlat: options.flatten,
+      isOptimized: options.optimize !== undefined && conversion.format === 'pdf',
       isUnclaimed,
       fonts,
     };
@@ -161,8 +162,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     conversion: ToolboxConversion,
   ): Promise<string> {
     const file = (name: string) => join(conversion.directory, name);
-    const [source, graph, streams] = [file('jpegs.pdf'), file('jpegs.json'), file('images.json')];
-    const [update, target] = [file('reduced.json'), file('reduced.pdf')];
+    const [source, graph, target] = [file('jpegs.pdf'), file('jpegs.json'), file('reduced.pdf')];
     const name = (one: string) => relative(conversion.directory, one);
     await qpdf.edit({ source: path, target: source, imageQuality: quality }, conversion);
     await readGraph({ path: source, graph, password: undefined }, conversion);
@@ -175,10 +175,16 @@ export function createToolbox(dependencies: EngineDependencies) {
       { inputs: [graph, contents] },
       conversion,
     );
-    await qpdf.edit({ source, target: streams, streamsJson: found.map(({ ref }) => ref) }, conversion);
-    if (found.length === 0 || (await stat(streams)).size > MAX_JSON) return source;
-    if (!(await images.reduce({ graph, streams, target: update, images: found, quality }, conversion)))
-      return source;
+    let update: string | undefined;
+    for (const [index, batch] of batchesOf(found).entries()) {
+      const [streams, changes] = [file(`images-${index}.json`), file(`reduced-${index}.json`)];
+      await qpdf.edit({ source, target: streams, streamsJson: batch.map(({ ref }) => ref) }, conversion);
+      const request = { graph, streams, previous: update, target: changes, images: batch, quality };
+      const isReadable = (await stat(streams)).size <= MAX_JSON;
+      if (isReadable && (await images.reduce(request, conversion))) update = changes;
+      await rm(streams);
+    }
+    if (update === undefined) return source;
     await qpdf.edit({ source, target, update }, conversion);
     return target;
   }
@@ -412,6 +418,24 @@ interface EncryptionFacts {
   readonly capabilities: Capabilities;
   readonly ownerpasswordmatched: boolean;
   readonly parameters: { readonly bits: number; readonly method: string };
+}
+
+/** Maximum bytes of images that are reduced at a time. In JSON, they are a third larger. */
+const MAX_BATCH = 60_000_000;
+
+/** Divides images into batches that fit into memory. */
+function batchesOf(images: ImageOperations['reduce']['images']): Array<typeof images> {
+  const batches: Array<Array<(typeof images)[number]>> = [];
+  let room = 0;
+  for (const image of images) {
+    if (image.dataBytes > room) {
+      batches.push([]);
+      room = MAX_BATCH;
+    }
+    room -= image.dataBytes;
+    batches.at(-1)!.push(image);
+  }
+  return batches;
 }
 
 /** @throws ConversionError `SOURCE_TOO_LARGE` */

@@ -1,3 +1,4 @@
+import { deflateSync } from 'node:zlib';
 import { PermissionFlag } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../../functions/pdftools/convert.ts';
@@ -220,6 +221,42 @@ describe('a PDF', () => {
 
     expect(await sizeAt('72')).toEqual([200, 134]);
     expect(await sizeAt('print')).toEqual([600, 400]);
+  });
+
+  it.each([
+    [
+      'an image with a masked color stays as it is',
+      '/DeviceRGB',
+      '/Mask[0 0 255 255 0 0]',
+      ['FlateDecode', 300],
+    ],
+    ['an image with a profile becomes a JPEG', '[/CalRGB<</WhitePoint[1 1 1]>>]', '', ['DCTDecode', 100]],
+    [
+      'an indexed image gets its colors',
+      `[/Indexed/DeviceRGB 255<${'00ff7f'.repeat(256)}>]`,
+      '',
+      ['FlateDecode', 100],
+    ],
+  ])('reduces images: %s', async (_, space, entries, expected) => {
+    const { data } = await noisyPhoto(300, 300).raw().toBuffer({ resolveWithObject: true });
+    const samples = deflateSync(space.includes('Indexed') ? data.subarray(0, 90_000) : data).toString(
+      'latin1',
+    );
+    const content = 'q 100 0 0 100 0 0 cm /I Do Q';
+    const source = pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 4 0 R/Resources<</XObject<</I 5 0 R>>>>>>',
+      `<</Length ${content.length}>>\nstream\n${content}\nendstream`,
+      `<</Subtype/Image/Width 300/Height 300/BitsPerComponent 8/ColorSpace ${space}/Filter/FlateDecode${entries}/Length ${samples.length}>>\nstream\n${samples}\nendstream`,
+    ]);
+
+    const pdf = await convertOne(source, { format: 'pdf', options: '-optimize=72' });
+
+    const { images } = JSON.parse(String(await convertOne(pdf, { format: 'json' })));
+    expect([images[0].filters[0], images[0].width]).toEqual(expected);
+    if (space.includes('Indexed'))
+      expect((await pixel(await draw(pdf, 1), 50, 50)).slice(0, 3)).toEqual([0, 255, 127]);
   });
 
   it('gives its attached files, with names that are safe and differ', async () => {
