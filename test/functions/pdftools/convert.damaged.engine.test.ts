@@ -51,6 +51,18 @@ describe('unusual documents', () => {
     expect(await isBlank(picture)).toBe(false);
   });
 
+  it('may write numbers in ways that JSON does not know', async () => {
+    const unusual = redPdf().replace('[0 0 300 200]', '[+0 -00.0 +300. +200.00] /Note (+.5 \\\\)');
+
+    const changed = await convertOne(Buffer.from(unusual, 'latin1'), {
+      format: 'pdf',
+      options: '-number=%p',
+    });
+
+    const picture = await convertOne(changed, { format: 'png', options: '-r=72' });
+    expect(await pixel(picture, 299, 199)).toEqual(RED);
+  });
+
   it('may lack a cross-reference table', async () => {
     const whole = makePdf(numberedPages(1)).toString('latin1');
     const cut = Buffer.from(whole.replace(/xref\n0[\s\S]*trailer/, 'trailer'), 'latin1');

@@ -27,6 +27,7 @@ export interface Page {
 }
 
 const INHERITED = ['/Resources', '/MediaBox', '/CropBox', '/Rotate'] as const;
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|[-+.\d]+/g;
 const REFERENCE = /^\d+ \d+ R$/;
 /** Maximum depth of nested trees, which hostile documents nest without end. */
 export const MAX_DEPTH = 100;
@@ -250,5 +251,15 @@ export function* nameTree(graph: Graph, tree: Value | undefined): Generator<read
 /** Reads the JSON of a document that qpdf wrote. */
 export function readGraph(path: string): Graph {
   // Synchronous: faster than the thread pool, and a process does one thing at a time.
-  return new Graph(JSON.parse(readFileSync(path, 'utf8')) as GraphJson);
+  const text = readFileSync(path, 'utf8');
+  try {
+    return new Graph(JSON.parse(text) as GraphJson);
+  } catch {
+    return new Graph(JSON.parse(text.replace(STRING_OR_NUMBER, jsonNumber)) as GraphJson);
+  }
+}
+
+/** qpdf (12.3) keeps the spelling of numbers, of which JSON does not know all: `+.5` and `-00.5`. */
+function jsonNumber(token: string): string {
+  return token.startsWith('"') ? token : String(Number(token) || 0);
 }
