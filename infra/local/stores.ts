@@ -18,6 +18,8 @@ export function openStores(dataDirectory: string) {
   const counts = createSqliteTable(database, database.transaction);
   return {
     ...createStores(createSqliteTable(database, database.durable), Object.keys(tools), counts),
+    /** Records the results of each account. */
+    results: counts,
     /** Path of the database. */
     file,
     deleteExpired: () => deleteExpired(database),

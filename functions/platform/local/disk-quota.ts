@@ -1,149 +1,93 @@
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { ConversionError } from '../../shared/errors.ts';
 import { folderOf } from '../storage.ts';
-
-interface DiskQuotaOptions {
-  /** Contains a folder per account, with an empty file per result whose name ends with the result's size. */
-  readonly directory: string;
-  /** Maximum bytes per account. 0 means no limit. */
-  readonly max: number;
-}
+import type { Item, Table } from '../table.ts';
 
 /** Seconds until some results may have expired. */
 const RETRY_TIME = 3600;
 /** Minimum bytes that a result counts: a block for its content, and one for the file system's metadata. */
 const MIN_COUNTED_BYTES = 8192;
-/** Number of files that a sweep checks before other work gets its turn, which takes about a millisecond. */
-const SLICE = 100;
+const PREFIX = 'stored#';
 
-/** Limits the disk space of each account's results until they expire. The totals survive restarts. */
+/** Limits the disk space of each account's results until they expire. Each result is an item of the table. */
 export class DiskQuota {
-  readonly #directory: string;
+  readonly #table: Table;
   readonly #max: number;
-  /** Known bytes by account folder. */
+  /** Counted bytes by account. */
   readonly #totals = new Map<string, number>();
-  /** Path of the last entry, which may still exist. */
-  #last = '';
 
-  constructor({ directory, max }: DiskQuotaOptions) {
-    this.#directory = directory;
+  /** `max` is the maximum number of bytes per account. 0 means no limit. */
+  constructor(table: Table, max: number) {
+    this.#table = table;
     this.#max = max;
   }
 
-  /** Reads the totals of all accounts, which would otherwise delay the first call of each. */
+  /** Counts the results of all accounts. Call it once, before any other method. */
   async load(): Promise<void> {
-    for (const folder of await readdir(this.#directory).catch(() => [])) {
-      const names = await readdir(join(this.#directory, folder)).catch(() => []);
-      if (!this.#totals.has(folder)) this.#totals.set(folder, sumOf(names));
-    }
+    for await (const item of this.#table.list(PREFIX)) this.#count(accountIn(item), Number(item.bytes));
   }
 
   /** Throws `QUOTA_EXCEEDED` if the account has no space for this many more bytes. */
   check(account: string, bytes: number): void {
     if (this.#max === 0) return;
-    const total = this.#totalOf(folderOf(account));
+    const total = this.#totals.get(folderOf(account)) ?? 0;
     if (total + bytes <= this.#max) return;
     const message = `The stored results of this account take ${mebibytes(total)} of at most ${mebibytes(this.#max)} MiB, and this one does not fit. Retry when some have expired, or delete some.`;
     throw new ConversionError('QUOTA_EXCEEDED', message, { retryAfter: RETRY_TIME });
   }
 
   /** Counts a result that is stored under this name on disk. Throws as `check` does. */
-  add(account: string, name: string, bytes: number): void {
-    const entry = `${name}.${bytes}`;
-    this.check(account, sizeOf(entry));
-    const folder = folderOf(account);
-    mkdirSync(join(this.#directory, folder), { recursive: true, mode: 0o700 });
-    const total = this.#totalOf(folder);
-    this.#writeEmpty(join(this.#directory, folder, entry));
-    this.#totals.set(folder, total + sizeOf(entry));
+  async add(account: string, name: string, bytes: number): Promise<void> {
+    this.check(account, countedBytes(bytes));
+    this.#count(folderOf(account), bytes);
+    try {
+      await this.#table.put({ id: idOf(folderOf(account), name), bytes });
+    } catch (thrown) {
+      this.#count(folderOf(account), bytes, -1);
+      throw thrown;
+    }
   }
 
   /** Stops counting a file that was deleted before it expired. */
-  remove(account: string, name: string, bytes: number): void {
-    const entry = `${name}.${bytes}`;
-    const folder = folderOf(account);
-    const path = join(this.#directory, folder, entry);
-    if (!existsSync(path)) return;
-    const total = this.#totalOf(folder);
-    rmSync(path, { force: true });
-    this.#totals.set(folder, total - sizeOf(entry));
+  async remove(account: string, name: string): Promise<void> {
+    await this.#remove(idOf(folderOf(account), name));
   }
 
   /** Reads the names and sizes of the results of one account, or of all. */
   async *entries(account?: string): AsyncGenerator<{ readonly name: string; readonly size: number }> {
-    const folders =
-      account === undefined ? await readdir(this.#directory).catch(() => []) : [folderOf(account)];
-    for (const folder of folders) {
-      const names = await readdir(join(this.#directory, folder)).catch(() => []);
-      for (const [index, entry] of names.entries()) {
-        if (index % SLICE === 0) await setImmediate();
-        yield { name: entryName(entry), size: bytesOf(entry) };
-      }
-    }
+    const prefix = account === undefined ? PREFIX : idOf(folderOf(account), '');
+    for await (const item of this.#table.list(prefix)) yield { name: nameIn(item), size: Number(item.bytes) };
   }
 
   /** Removes results that no longer exist. */
   async sweep(exists: (name: string) => boolean): Promise<void> {
-    for (const folder of await readdir(this.#directory).catch(() => [])) {
-      const path = join(this.#directory, folder);
-      const names = await readdir(path).catch(() => []);
-      for (const [index, entry] of names.entries()) {
-        if (index % SLICE === 0) await setImmediate();
-        // Another call may have removed the entry, and its bytes, since the names were read.
-        if (exists(entryName(entry)) || !existsSync(join(path, entry))) continue;
-        rmSync(join(path, entry), { force: true });
-        const total = this.#totals.get(folder);
-        if (total !== undefined) this.#totals.set(folder, total - sizeOf(entry));
-      }
-    }
+    for await (const item of this.#table.list(PREFIX)) if (!exists(nameIn(item))) await this.#remove(item.id);
   }
 
-  /** Links to the last empty file if possible, because creating a file takes ten times as long. */
-  #writeEmpty(path: string): void {
-    try {
-      linkSync(this.#last, path);
-    } catch {
-      // There is no such file yet, it was deleted or has the maximum number of links, or the file system does not
-      // support links.
-      writeFileSync(path, '');
-      this.#last = path;
-    }
+  async #remove(id: string): Promise<void> {
+    // Another call may have removed it, and its bytes, meanwhile.
+    const removed = await this.#table.remove(id);
+    if (removed) this.#count(accountIn(removed), Number(removed.bytes), -1);
   }
 
-  #totalOf(folder: string): number {
-    const known = this.#totals.get(folder);
-    if (known !== undefined) return known;
-    const total = sumOf(entries(join(this.#directory, folder)));
-    this.#totals.set(folder, total);
-    return total;
+  #count(account: string, bytes: number, sign = 1): void {
+    this.#totals.set(account, (this.#totals.get(account) ?? 0) + sign * countedBytes(bytes));
   }
 }
 
-function entryName(entry: string): string {
-  return entry.slice(0, entry.lastIndexOf('.'));
+function idOf(account: string, name: string): string {
+  return `${PREFIX}${account}#${name}`;
 }
 
-function bytesOf(entry: string): number {
-  return Number(entry.slice(entry.lastIndexOf('.') + 1)) || 0;
+function accountIn({ id }: Item): string {
+  return id.split('#')[1]!;
 }
 
-function sizeOf(entry: string): number {
-  return Math.max(MIN_COUNTED_BYTES, bytesOf(entry));
+function nameIn({ id }: Item): string {
+  return id.split('#')[2]!;
 }
 
-function sumOf(names: readonly string[]): number {
-  return names.reduce((sum, entry) => sum + sizeOf(entry), 0);
-}
-
-function entries(directory: string): string[] {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
+function countedBytes(bytes: number): number {
+  return Math.max(MIN_COUNTED_BYTES, bytes);
 }
 
 function mebibytes(bytes: number): number {

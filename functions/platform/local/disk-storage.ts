@@ -14,6 +14,7 @@ import {
   type Put,
   type Storage,
 } from '../storage.ts';
+import type { Table } from '../table.ts';
 import {
   invalidFormError,
   UPLOAD_LIFETIME,
@@ -44,7 +45,7 @@ export interface DiskStorage extends Pick<Uploads, 'receive' | 'exists' | 'remov
   open(signed: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
   /** Deletes a result that has been sent. The next sweep stops counting it. */
   removeSent(objectKey: string): Promise<void>;
-  /** Reads the totals of stored results. Until then, the first call of each account does so. */
+  /** Reads the totals of stored results. Call it once, before any other method. */
   load(): Promise<void>;
   /** Returns the bytes of results, and the bytes of uploads and demo results. */
   inUse(): Promise<{ readonly results: number; readonly uploads: number }>;
@@ -77,11 +78,6 @@ const TOO_MANY_UPLOADS = 'Too many uploads are waiting. Send fewer at once.';
 /** Suffix of the name of an incomplete copy. */
 const PART = '.part';
 
-/** Returns the directory that records each account's results in a directory of results. */
-export function folderOfAccounts(results: string): string {
-  return `${results}-by-account`;
-}
-
 /**
  * Stores objects in a directory under the hash of their key, which may contain any characters. Grants and URLs are
  * signed with HMAC-SHA256 and expire.
@@ -92,6 +88,7 @@ export function createDiskStorage({
   urlLifetime,
   accountBytes = 0,
   space,
+  table,
 }: {
   directory: string;
   secret: Buffer;
@@ -101,8 +98,10 @@ export function createDiskStorage({
   accountBytes?: number;
   /** Checked before each conversion. */
   space?: FreeSpace;
+  /** Records the results of each account. */
+  table: Table;
 }): DiskStorage {
-  const quota = new DiskQuota({ directory: folderOfAccounts(directory), max: accountBytes });
+  const quota = new DiskQuota(table, accountBytes);
   const filePathFor = (objectKey: string) => {
     const name = createHash('sha256').update(objectKey).digest('hex');
     const isShortLived = SHORT_LIVED.some((prefix) => objectKey.startsWith(prefix));
@@ -161,12 +160,12 @@ export function createDiskStorage({
           try {
             await pipeline(content, count, file, { signal });
             if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
-            quota.add(account, basename(place), bytes);
+            await quota.add(account, basename(place), bytes);
             isCounted = true;
             renameSync(part, place);
             return bytes;
           } catch (thrown) {
-            if (isCounted) quota.remove(account, basename(place), bytes);
+            if (isCounted) await quota.remove(account, basename(place));
             if (isOwn) await rm(part, { force: true });
             throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedFormError() : thrown;
           }
@@ -181,10 +180,9 @@ export function createDiskStorage({
 
     async remove({ objectKey, account }) {
       const place = filePathFor(objectKey);
-      const found = await lstat(place).catch(() => undefined);
-      if (!found) return;
+      if (!existsSync(place)) return;
       await rm(place, { force: true });
-      quota.remove(account, basename(place), found.size);
+      await quota.remove(account, basename(place));
     },
   };
 
@@ -247,12 +245,12 @@ export function createDiskStorage({
       }
       const objectKey = prefix + file.name;
       const place = filePathFor(objectKey);
-      quota.add(account, basename(place), file.bytes);
+      await quota.add(account, basename(place), file.bytes);
       try {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
         await move(file.path, place);
       } catch (thrown) {
-        quota.remove(account, basename(place), file.bytes);
+        await quota.remove(account, basename(place));
         throw thrown;
       }
       return objectKey;
@@ -279,9 +277,9 @@ export function createDiskStorage({
     },
 
     async removeAll(account) {
-      for await (const { name, size } of quota.entries(account)) {
+      for await (const { name } of quota.entries(account)) {
         await rm(join(directory, name), { force: true });
-        quota.remove(account, name, size);
+        await quota.remove(account, name);
       }
     },
 

@@ -38,11 +38,9 @@ export function lockDataDirectory(directory: string): { release(): void } {
  * Checks access to files that belong to root if root restored a backup or once ran the server. Without this check,
  * the server would start and fail every conversion.
  */
-function checkAccess({ results, accounts, secret }: ReturnType<typeof pathsIn>): void {
-  for (const directory of [results, accounts]) {
-    makeDirectory(directory);
-    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
-  }
+function checkAccess({ results, secret }: ReturnType<typeof pathsIn>): void {
+  makeDirectory(results);
+  accessSync(results, constants.R_OK | constants.W_OK | constants.X_OK);
   if (existsSync(secret)) accessSync(secret, constants.R_OK);
 }
 

@@ -13,6 +13,7 @@ import { Downloaders } from '../../../functions/platform/local/download/download
 import { defaultShare, FreeSpace } from '../../../functions/platform/local/free-space.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/platform/local/invoke.ts';
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
+import type { Table } from '../../../functions/platform/table.ts';
 import { UPLOAD_PREFIX, uploadGoneError } from '../../../functions/platform/uploads.ts';
 import type { Failures } from '../../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
@@ -51,12 +52,14 @@ import { makeTemporary, removeTemporary } from './temporary.ts';
 export type Composition = Awaited<ReturnType<typeof composeService>>;
 
 /** The stores that the site reads and changes. */
-export type SiteStores = Omit<Stores, 'limiter' | 'usage' | 'keepSpace' | 'close'>;
+export type SiteStores = Omit<Stores, 'limiter' | 'usage' | 'results' | 'keepSpace' | 'close'>;
 
 export interface Dependencies {
   readonly keys: KeyFinder;
   readonly limiter: Limiter;
   readonly usage: Usage;
+  /** Records the results of each account. */
+  readonly results: Table;
   readonly layers: string;
   readonly log: Log;
   /** Whether all conversions belong to one account, so that no spare is kept for others. */
@@ -89,7 +92,19 @@ const KEYLESS_PER_MINUTE = 60;
 /** Composes the router with all tools and the storage of one machine, without a server. */
 export async function composeService(
   settings: Settings,
-  { keys, limiter, usage, failures, siteStores, samples, layers, log, singleAccount, warm }: Dependencies,
+  {
+    keys,
+    limiter,
+    usage,
+    results,
+    failures,
+    siteStores,
+    samples,
+    layers,
+    log,
+    singleAccount,
+    warm,
+  }: Dependencies,
 ) {
   collectBuffersEarly();
   const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
@@ -105,6 +120,7 @@ export async function composeService(
     urlLifetime,
     accountBytes,
     space,
+    table: results,
   });
   await storage.load();
   const temporary = await makeTemporary(tmpdir());

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
+import type { Item } from '../../../../functions/platform/table.ts';
 import { busiestTurn } from '../../../helpers/busiest-turn.ts';
+import { openTable } from '../../../helpers/open-table.ts';
 
 const MAX_BYTES = 2 ** 20;
 const signal = new AbortController().signal;
@@ -17,8 +18,11 @@ beforeEach(async () => {
 });
 afterEach(() => rm(root, { recursive: true }));
 
-function open(accountBytes = MAX_BYTES) {
-  const disk = createDiskStorage({ directory: join(root, 'results'), secret, urlLifetime: 60, accountBytes });
+async function open(accountBytes = MAX_BYTES) {
+  const table = openTable(root);
+  const directory = join(root, 'results');
+  const disk = createDiskStorage({ directory, secret, urlLifetime: 60, accountBytes, table });
+  await disk.load();
   const grant = (account: string) =>
     disk.at('http://localhost/files').grant({
       prefix: `${randomBytes(16).toString('hex')}/`,
@@ -32,12 +36,12 @@ function open(accountBytes = MAX_BYTES) {
     await writeFile(path, Buffer.alloc(bytes));
     return disk.put(await grant(account), { path, name: 'a.png', contentType: 'image/png', bytes }, signal);
   };
-  return { ...disk, grant, store };
+  return { ...disk, table, grant, store };
 }
 
 describe('the disk space of an account', () => {
   it('holds results up to the limit', async () => {
-    const disk = open();
+    const disk = await open();
     await disk.store('one', MAX_BYTES - 10_000);
     await disk.store('one', 10_000);
 
@@ -46,7 +50,7 @@ describe('the disk space of an account', () => {
   });
 
   it('is checked before a conversion begins', async () => {
-    const disk = open();
+    const disk = await open();
     await disk.store('one', MAX_BYTES);
 
     await expect(disk.grant('one')).rejects.toMatchObject({
@@ -57,7 +61,7 @@ describe('the disk space of an account', () => {
   });
 
   it('rejects a result that does not fit, and stores nothing of it', async () => {
-    const disk = open();
+    const disk = await open();
     await disk.store('one', MAX_BYTES / 2);
 
     await expect(disk.store('one', MAX_BYTES)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
@@ -65,20 +69,20 @@ describe('the disk space of an account', () => {
   });
 
   it('is not taken by other accounts', async () => {
-    const disk = open();
+    const disk = await open();
     await disk.store('one', MAX_BYTES);
 
     await expect(disk.store('two', MAX_BYTES)).resolves.toMatch(/a\.png$/);
   });
 
   it('is remembered across a restart', async () => {
-    await open().store('one', MAX_BYTES);
+    await (await open()).store('one', MAX_BYTES);
 
-    await expect(open().store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect((await open()).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('is free again when results have expired', async () => {
-    const disk = open();
+    const disk = await open();
     await disk.store('one', MAX_BYTES);
     const [name] = await readdir(join(root, 'results'));
     await utimes(join(root, 'results', name!), 1, 1);
@@ -87,11 +91,11 @@ describe('the disk space of an account', () => {
 
     await expect(disk.store('one', MAX_BYTES)).resolves.toMatch(/a\.png$/);
     await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
-    await expect(open().store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect((await open()).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('is still taken after results of others have expired', async () => {
-    const disk = open();
+    const disk = await open();
     await disk.store('one', MAX_BYTES);
 
     await disk.sweep(60_000);
@@ -100,40 +104,40 @@ describe('the disk space of an account', () => {
   });
 
   it('is also taken by results that are nearly empty', async () => {
-    const disk = open(5 * 8192);
+    const disk = await open(5 * 8192);
     for (let stored = 0; stored < 5; stored++) await disk.store('one', 1);
 
     await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
-    await expect(open(5 * 8192).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect((await open(5 * 8192)).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('is counted and swept without holding up other work, however many results there are', async () => {
-    const disk = open(2 ** 40);
+    const disk = await open(2 ** 40);
     await disk.store('one', MAX_BYTES);
-    const [account] = await readdir(join(root, 'results-by-account'));
-    const folder = join(root, 'results-by-account', account!);
-    for (let index = 0; index < 20_000; index++) writeFileSync(join(folder, `${index}.5`), '');
-    const again = open(2 ** 40);
+    const [{ id }] = (await Array.fromAsync(disk.table.list('stored#'))) as [Item];
+    for (let index = 0; index < 20_000; index++)
+      await disk.table.put({ id: id.replace(/\w+$/, `${index}`), bytes: 5 });
+    const again = await open(2 ** 40);
 
     const { longest, total } = await busiestTurn(async () => {
-      await again.load();
+      await again.inUse();
       await again.sweep(60_000);
     });
 
-    expect(await readdir(folder)).toHaveLength(1);
+    expect(await again.inUse()).toEqual({ results: MAX_BYTES, uploads: 0 });
     expect(longest).toBeLessThan(total / 8);
-    await expect(open(MAX_BYTES).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect((await open(MAX_BYTES)).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('has no limit if none is set', async () => {
-    const disk = open(0);
+    const disk = await open(0);
     await disk.store('one', MAX_BYTES);
 
     await expect(disk.store('one', MAX_BYTES)).resolves.toMatch(/a\.png$/);
   });
 
   it('does not let a tool store for another account', async () => {
-    const disk = open();
+    const disk = await open();
     const grant = { ...(await disk.grant('one')), account: 'two' };
     const path = join(root, 'x');
     await writeFile(path, 'x');

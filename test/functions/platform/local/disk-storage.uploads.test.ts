@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { createUploadId, uploadKeyOf } from '../../../../functions/platform/uploads.ts';
 import { isUploadId } from '../../../../functions/shared/options/option.ts';
+import { openTable } from '../../../helpers/open-table.ts';
 
 const HOUR = 3_600_000;
 const signal = new AbortController().signal;
@@ -18,7 +19,13 @@ afterEach(() => rm(root, { recursive: true }));
 
 function open(accountBytes = 0) {
   const directory = join(root, 'results');
-  const disk = createDiskStorage({ directory, secret: randomBytes(32), urlLifetime: 60, accountBytes });
+  const disk = createDiskStorage({
+    directory,
+    secret: randomBytes(32),
+    urlLifetime: 60,
+    accountBytes,
+    table: openTable(root),
+  });
   const receive = async (content: Readable, { account = 'one', maxBytes = 1000, stop = signal } = {}) => {
     const objectKey = uploadKeyOf(account, createUploadId('a.png'));
     await disk.receive({ objectKey, account, maxBytes, content }, stop);

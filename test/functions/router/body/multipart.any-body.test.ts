@@ -10,6 +10,7 @@ import { route } from '../../../../functions/router/route.ts';
 import { ERRORS } from '../../../../functions/shared/errors.ts';
 import { numberSetting } from '../../../../functions/shared/settings/environment.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
+import { openTable } from '../../../helpers/open-table.ts';
 import { recordOf, unlimited } from '../../accounts.ts';
 import { tiny, tinyPage } from '../../tiny-tool.ts';
 import { headerOf } from '../header.ts';
@@ -25,6 +26,7 @@ beforeAll(() => {
     directory: join(directory, 'results'),
     secret: Buffer.alloc(32),
     urlLifetime: 60,
+    table: openTable(directory),
   });
 });
 afterAll(() => rmSync(directory, { recursive: true }));

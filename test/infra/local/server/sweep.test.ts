@@ -6,6 +6,7 @@ import { createDiskStorage } from '../../../../functions/platform/local/disk-sto
 import { DAY } from '../../../../functions/shared/dates.ts';
 import { createLog } from '../../../../functions/shared/log.ts';
 import { sweepRegularly } from '../../../../infra/local/server/sweep.ts';
+import { openTable } from '../../../helpers/open-table.ts';
 
 it('removes expired results although the database cannot be cleaned', async () => {
   const swept = Promise.withResolvers<void>();
@@ -22,7 +23,12 @@ it('removes expired results although the database cannot be cleaned', async () =
 it('logs a failed removal of expired results as an error', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'sweep-'));
   const directory = join(parent, 'results');
-  const storage = createDiskStorage({ directory, secret: Buffer.alloc(32), urlLifetime: 60 });
+  const storage = createDiskStorage({
+    directory,
+    secret: Buffer.alloc(32),
+    urlLifetime: 60,
+    table: openTable(parent),
+  });
   rmSync(directory, { recursive: true, force: true });
   writeFileSync(directory, 'not a directory');
   const lines: string[] = [];

@@ -15,6 +15,7 @@ import * as tools from '../../../../../functions/tools.ts';
 import { createHttpServer } from '../../../../../infra/local/server/http/server.ts';
 import { openStores, type Stores } from '../../../../../infra/local/stores.ts';
 import { unlimited } from '../../../../functions/accounts.ts';
+import { openTable } from '../../../../helpers/open-table.ts';
 
 const ALL = Object.values(tools);
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
@@ -57,6 +58,7 @@ beforeAll(async () => {
     directory: join(directory, 'results'),
     secret: Buffer.alloc(32),
     urlLifetime: 60,
+    table: openTable(directory),
   });
   await mkdir(join(directory, 'results'));
   const results = storage.at('http://a.example/files');

@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import { openDatabase } from '../../functions/platform/local/database.ts';
+import { createSqliteTable } from '../../functions/platform/local/table.ts';
+import type { Table } from '../../functions/platform/table.ts';
+
+/** Opens the table of a database in a directory, until the process ends. */
+export function openTable(directory: string): Table {
+  const database = openDatabase(join(directory, 'docmill.db'));
+  return createSqliteTable(database, database.transaction);
+}
