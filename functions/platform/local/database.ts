@@ -6,6 +6,9 @@ import { makeDirectory } from './make-directory.ts';
 /** Maximum milliseconds to wait for another process that is writing. */
 const BUSY_TIMEOUT = 5000;
 
+/** Default size of a page in SQLite. */
+const PAGE_BYTES = 4096;
+
 /** Changes with each change of the schema. */
 const VERSION = 6;
 const SCHEMA = `
@@ -62,7 +65,9 @@ export function keepSpace({ connection, transaction }: Database, bytes: number):
     connection.prepare('INSERT INTO filler (content) VALUES (zeroblob(?))').run(bytes);
   });
   transaction(() => connection.exec('DROP TABLE filler'));
-  connection.exec('PRAGMA wal_checkpoint');
+  // Keeps the log within the space that the filler took in it.
+  const pages = Math.max(1, Math.floor(bytes / PAGE_BYTES / 2));
+  connection.exec(`PRAGMA wal_checkpoint; PRAGMA wal_autocheckpoint = ${pages}`);
 }
 
 /** Deletes expired items. */
