@@ -84,7 +84,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     const archived: Output[] = [];
     const warnings = new Set<string>();
     for await (const output of outputs) {
-      const settings = { force, isUnordered: !linearize };
+      const settings = { force, linearize };
       const { path, warnings: own } = await archiver.archive(output.path, pdfVersion, conversion, settings);
       archived.push({ ...output, path });
       for (const warning of own) warnings.add(warning);
@@ -102,10 +102,11 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
 }
 
 function outputOf(options: PdftoolsConversion['options']): PdfOutput {
-  const { linearize, newOwnerPassword } = options;
+  const { linearize, optimize, newOwnerPassword } = options;
   return {
     encryption: encryptionOf({ ...options, ownerPassword: newOwnerPassword }),
-    isUnordered: !linearize,
+    linearize,
+    recompress: optimize !== undefined,
   };
 }
 

@@ -47,7 +47,6 @@ const options = {
     {
       optimize,
       linearize: flag('-linearize', {
-        default: true,
         description: 'Order the file so that viewers can show the first page before the rest has arrived',
       }),
     },

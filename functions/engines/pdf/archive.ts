@@ -28,7 +28,7 @@ export function createArchiver(dependencies: EngineDependencies) {
     source: string,
     standard: Standard,
     request: WorkerRequest,
-    { force = false, isUnordered = false }: { readonly force?: boolean; readonly isUnordered?: boolean } = {},
+    { force = false, linearize }: { readonly force?: boolean; readonly linearize?: boolean } = {},
   ): Promise<ArchivedPdf> {
     const file = (suffix: string) => source.replace(/(\.pdf)?$/, suffix);
     const [graph, update, target] = [file('-objects.json'), file('-archive.json'), file('-archive.pdf')];
@@ -46,7 +46,7 @@ export function createArchiver(dependencies: EngineDependencies) {
       throw obstacleError(standard, obstacles);
     }
     const version = levelOf(standard).part === 1 ? '1.4' : '1.7';
-    await qpdf.edit({ source, target, update, compress: true, linearize: !isUnordered, version }, request);
+    await qpdf.edit({ source, target, update, compress: true, linearize, version }, request);
     return { path: target, warnings };
   }
 

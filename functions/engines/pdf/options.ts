@@ -177,6 +177,8 @@ export function colorOf({ mono, gray }: Pick<PdfOptions, 'mono' | 'gray'>): 'rgb
 export interface PdfOutput {
   /** Absent if the PDF is not encrypted. */
   readonly encryption?: Encryption | undefined;
-  /** Whether viewers cannot show page 1 before the rest has arrived. */
-  readonly isUnordered?: boolean;
+  /** Whether viewers can show page 1 before the rest has arrived. */
+  readonly linearize?: boolean;
+  /** Whether streams are compressed again. */
+  readonly recompress?: boolean;
 }

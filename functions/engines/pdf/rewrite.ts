@@ -20,14 +20,14 @@ export function hasSignature(path: string): Promise<boolean> {
   return fileContains(path, '/ByteRange');
 }
 
-/** Writes pages as PDFs: decrypted, rotated, compressed, and linearized for fast display. */
+/** Writes pages as PDFs: decrypted and rotated. */
 export async function* writePdfs(
   qpdf: Qpdf,
   document: PdfDocument,
   pages: readonly number[],
   conversion: PdfConversion,
 ): AsyncGenerator<Output> {
-  const { directory, delivery, options, encryption, isUnordered } = conversion;
+  const { directory, delivery, options, encryption, linearize, recompress } = conversion;
   const { path: source, password } = document.source;
   const files = filesOf(pages, conversion);
   const isWhole = selectsAll(pages, document.pageCount);
@@ -42,7 +42,8 @@ export async function* writePdfs(
       rotate: options.rotate,
       // A new encryption replaces the old one.
       ...(encryption ? { encrypt: encryption } : { decrypt: true }),
-      linearize: !isUnordered,
+      linearize,
+      recompress,
       compress: true,
       // Selecting all pages would lose parts of the document such as outlines and forms.
       ...(!(isWhole && delivery === 'one') && { pages: some }),

@@ -43,8 +43,10 @@ export interface Edit {
   readonly decrypt?: boolean | undefined;
   /** Orders the file so that viewers can show page 1 before the rest has arrived. */
   readonly linearize?: boolean | undefined;
-  /** Compresses streams and objects as much as is possible without loss. */
+  /** Compresses objects. Streams stay as they are. */
   readonly compress?: boolean | undefined;
+  /** Compresses streams again, as much as is possible without loss. */
+  readonly recompress?: boolean | undefined;
   /** Raises the version in the file's header to at least this one. */
   readonly minVersion?: string | undefined;
   /** PDF whose pages come before those of the source. */
@@ -135,11 +137,8 @@ export function jobOf(edit: Omit<Edit, 'information'>): object {
     ...(linearize && { linearize: '' }),
     // PDF/A requires the line break.
     ...(edit.version !== undefined && { forceVersion: edit.version, newlineBeforeEndstream: '' }),
-    ...(compress && {
-      objectStreams: edit.version === '1.4' ? 'disable' : 'generate',
-      recompressFlate: '',
-      compressionLevel: '9',
-    }),
+    ...(compress && { objectStreams: edit.version === '1.4' ? 'disable' : 'generate' }),
+    ...(edit.recompress && { recompressFlate: '', compressionLevel: '9' }),
     ...(edit.minVersion !== undefined && { minVersion: edit.minVersion }),
   };
 }
