@@ -68,8 +68,6 @@ const MAX_HEAP = 64;
 const MAX_MEMORY = 300;
 /** Attempts per download: the process it is retried in may be dying, too. */
 const MAX_ATTEMPTS = 3;
-/** Idle processes to keep: a used one, and one for the next account. */
-const SPARE_PROCESSES = 2;
 /** Interval between two checks, and maximum idle time of a process, in milliseconds. */
 const CHECK_INTERVAL = 1000;
 const IDLE_TIME = 60_000;
@@ -120,10 +118,9 @@ export class Downloaders {
     this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL).unref();
   }
 
-  /** Starts the idle processes to keep, and waits until the first is ready. */
+  /** Starts a process, and waits until it is ready. */
   async warm(): Promise<void> {
-    const [first] = Array.from({ length: SPARE_PROCESSES }, () => this.#start('spare'));
-    await first!.worker.ready;
+    await this.#start('spare').worker.ready;
   }
 
   /** Downloads a source; see `downloadSource`. If the process exits, the download is retried. */
@@ -264,7 +261,7 @@ export class Downloaders {
     downloader.idleSince = performance.now();
   }
 
-  /** Kills processes that are no longer needed or take too much memory. */
+  /** Kills processes that take too much memory or rest, except for one. */
   #check(): void {
     if (this.#downloaders.size > 0) this.#keepSpare();
     const now = performance.now();
@@ -275,7 +272,7 @@ export class Downloaders {
       downloader.cpuTime = worker.cpuTime;
       const isIdle = running.size === 0;
       if (isIdle) idle += 1;
-      const isExtra = isIdle && idle > SPARE_PROCESSES && now - idleSince > IDLE_TIME;
+      const isExtra = isIdle && idle > 1 && now - idleSince > IDLE_TIME;
       if (isExtra || worker.memory > MAX_MEMORY) worker.kill();
     }
   }
