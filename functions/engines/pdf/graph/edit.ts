@@ -48,6 +48,11 @@ export function editGraph(graph: Graph, { sources, read, order, work, values }: 
   }
   drawOnPages(graph, sheets, work, typesetter, new ContentEnds(graph, read));
   typesetter.finish();
+  const missing = [...typesetter.missing].map(
+    (code) => `U+${code.toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+  if (missing.length > 0)
+    warnings.push(`No font has ${missing.slice(0, 20).join(', ')}. Boxes were drawn instead.`);
   if (work.isFlat) layerAppearances(graph);
   if (work.isOptimized) protectColorKeys(graph);
   if (work.isUnclaimed) graph.merge(graph.rootRef, { '/Metadata': null });

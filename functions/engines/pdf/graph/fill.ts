@@ -3,6 +3,7 @@ import { boxOf } from './canvas.ts';
 import { type FieldValue, fillError } from './form-values.ts';
 import { type Dictionary, type Graph, isReference, MAX_DEPTH, textOf, type Value } from './graph.ts';
 import { fixed, type Line, type Typesetter } from './typesetter.ts';
+import { directionOf } from './visual-runs.ts';
 
 /** Bits of a field's flags (ISO 32000-1, tables 226 to 230). */
 const FLAGS = { multiline: 12, password: 13, radio: 15, button: 16, combo: 17, edit: 18, comb: 24 } as const;
@@ -171,12 +172,16 @@ function drawText(
   const defaults = textOf(graph.get(dict['/DA'] ?? field.dict['/DA'])) ?? '';
   const stated = Math.min(1000, Number(/([\d.]+)\s+Tf/.exec(defaults)?.[1] ?? 0) || 0);
   const color = /((?:[\d.]+\s+){3}rg|(?:[\d.]+\s+){4}k|[\d.]+\s+g)(?=\s|$)/.exec(defaults)?.[1] ?? '0 g';
-  const set = (text: string) => typesetter.line(text === '' ? ' ' : text, 'Helvetica');
+  const set = (text: string, paragraph = text) =>
+    typesetter.line(text === '' ? ' ' : text, 'Helvetica', directionOf(paragraph));
   const room = Math.max(1, width - 2 * PADDING);
   const isMultiline = has(graph, field, 'multiline');
   const { rows, size } = isMultiline
     ? wrap(lines, { room, height: height - 2 * PADDING, stated }, set)
-    : { rows: lines.map(set), size: stated || fitting(lines.map(set), room, height) };
+    : setLines(lines.map((line) => set(line)));
+  function setLines(set: readonly Line[]) {
+    return { rows: set, size: stated || fitting(set, room, height) };
+  }
   const alignment = graph.number(dict['/Q'] ?? field.dict['/Q']);
   const placed = cells === undefined ? rows.map(placeRow) : [...(lines[0] ?? '')].map(placeCell);
   function placeRow(row: Line, index: number): string {
@@ -247,7 +252,7 @@ function fitting(rows: readonly Line[], room: number, height: number): number {
 function wrap(
   paragraphs: readonly string[],
   { room, height, stated }: { room: number; height: number; stated: number },
-  set: (text: string) => Line,
+  set: (text: string, paragraph: string) => Line,
 ): { rows: Line[]; size: number } {
   for (let size = stated || MAX_AUTO_SIZE; ; size = Math.max(MIN_AUTO_SIZE, size - 1)) {
     const rows = paragraphs.flatMap((paragraph) => rowsOf(paragraph, room / size, set));
@@ -255,15 +260,15 @@ function wrap(
   }
 }
 
-function rowsOf(paragraph: string, room: number, set: (text: string) => Line): Line[] {
+function rowsOf(paragraph: string, room: number, set: (text: string, paragraph: string) => Line): Line[] {
   const rows: Line[] = [];
   let row = '';
   for (const word of paragraph.split(' ')) {
     const longer = row === '' ? word : `${row} ${word}`;
-    if (row !== '' && set(longer).width > room) {
-      rows.push(set(row));
+    if (row !== '' && set(longer, paragraph).width > room) {
+      rows.push(set(row, paragraph));
       row = word;
     } else row = longer;
   }
-  return [...rows, set(row)];
+  return [...rows, set(row, paragraph)];
 }

@@ -28,7 +28,13 @@ declare module 'fontkit' {
       readonly maxY: number;
     };
     hasGlyphForCodePoint(codePoint: number): boolean;
-    layout(text: string): { readonly glyphs: readonly Glyph[]; readonly positions: readonly GlyphPosition[] };
+    layout(
+      text: string,
+      features: undefined,
+      script: undefined,
+      language: undefined,
+      direction: 'ltr' | 'rtl',
+    ): { readonly glyphs: readonly Glyph[]; readonly positions: readonly GlyphPosition[] };
     createSubset(): Subset;
   }
   interface FontCollection {

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { create, type Font } from 'fontkit';
-import { ConversionError } from '../../../shared/errors.ts';
-import { quote } from '../../../shared/quote.ts';
 import { FALLBACKS, FONTS, type FontName } from './fonts.ts';
 import type { Dictionary, Graph } from './graph.ts';
+import { type Direction, visualRuns } from './visual-runs.ts';
 
 /** A line of text as operators of a content stream. Lengths are in points for a font size of 1. */
 export interface Line {
@@ -15,9 +14,6 @@ export interface Line {
   /** Returns the operators between `BT` and `ET`, for a font size. */
   operators(size: number): string;
 }
-
-const RIGHT_TO_LEFT = /[\p{sc=Hebr}\p{sc=Arab}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}]/u;
-const LEFT_TO_RIGHT = /[\p{Nd}\p{sc=Latn}\p{sc=Grek}\p{sc=Cyrl}]/u;
 
 interface Used {
   readonly font: Font;
@@ -35,6 +31,8 @@ export class Typesetter {
   readonly #graph: Graph;
   readonly #folder: string;
   readonly #used = new Map<string, Used | undefined>();
+  /** Collects characters that no font has. They are drawn as boxes. */
+  readonly missing = new Set<number>();
 
   constructor(graph: Graph, folder: string) {
     this.#graph = graph;
@@ -47,26 +45,33 @@ export class Typesetter {
     return Object.fromEntries(used.map(({ name, ref }) => [name, ref]));
   }
 
-  /** @throws ConversionError `BAD_PARAMETER` for a text of both directions, which would be drawn in the wrong order */
-  line(text: string, fontName: FontName): Line {
-    if (RIGHT_TO_LEFT.test(text) && LEFT_TO_RIGHT.test(text)) throw mixedError(text);
-    const runs = this.#runsOf(text, FONTS[fontName]);
+  /** Sets a line. By default, its first letter decides about its direction. */
+  line(text: string, fontName: FontName, direction?: Direction): Line {
+    const shown = text.normalize('NFC').replace(/\p{Cc}/gu, ' ');
+    const runs = visualRuns(shown, direction).flatMap((run) => {
+      const inOneFont = this.#runsOf(run.text, FONTS[fontName]).map((each) => ({
+        ...each,
+        direction: run.direction,
+      }));
+      return run.direction === 'rtl' ? inOneFont.reverse() : inOneFont;
+    });
     let width = 0;
-    const parts = runs.map(({ used, text: run }) => {
-      const { font, subset, widths, texts } = used;
+    const parts = runs.map((run) => {
+      const { font, subset, widths, texts, name } = run.used;
       const unit = 1 / font.unitsPerEm;
-      const { glyphs, positions } = font.layout(run);
-      const shown = glyphs.map((glyph, index) => {
+      const { glyphs, positions } = font.layout(run.text, undefined, undefined, undefined, run.direction);
+      const set = glyphs.map((glyph, index) => {
         const { xAdvance, xOffset, yOffset } = positions[index]!;
         const id = subset.includeGlyph(glyph);
         widths.set(id, glyph.advanceWidth * unit * 1000);
-        if (!texts.has(id)) texts.set(id, String.fromCodePoint(...glyph.codePoints));
+        // A box stands for any character.
+        if (glyph.id !== 0 && !texts.has(id)) texts.set(id, String.fromCodePoint(...glyph.codePoints));
         width += xAdvance * unit;
         const before = -xOffset * unit * 1000;
         const after = (glyph.advanceWidth - xAdvance + xOffset) * unit * 1000;
         return { id, before, after, rise: yOffset * unit };
       });
-      return { name: used.name, shown };
+      return { name, set };
     });
     const { font } = runs[0]!.used;
     return {
@@ -74,8 +79,8 @@ export class Typesetter {
       height: (font.capHeight || 0.7 * font.unitsPerEm) / font.unitsPerEm,
       operators: (size) =>
         parts
-          .map(({ name, shown }) => {
-            const glyphs = shown.map(({ id, before, after, rise }) => {
+          .map(({ name, set }) => {
+            const glyphs = set.map(({ id, before, after, rise }) => {
               const code = `<${id.toString(16).padStart(4, '0')}>`;
               const glyph = `[${gap(before)}${code}${gap(after)}] TJ`;
               return rise === 0 ? glyph : `${fixed(rise * size)} Ts ${glyph} 0 Ts`;
@@ -94,12 +99,14 @@ export class Typesetter {
   /** Splits a text into runs that one font can show. */
   #runsOf(text: string, file: string): Array<{ used: Used; text: string }> {
     const runs: Array<{ used: Used; text: string }> = [];
-    for (const character of text.normalize('NFC')) {
+    for (const character of text) {
       const code = character.codePointAt(0)!;
       const last = runs.at(-1);
       const isNeutral = /[\s\p{P}\p{M}]/u.test(character);
+      const isInvisible = /\p{Default_Ignorable_Code_Point}/u.test(character);
       // Spaces and marks stay in the font of the text before them if it has them.
-      const own = last && isNeutral && last.used.font.hasGlyphForCodePoint(code) ? last.used : undefined;
+      const stays = isInvisible || (isNeutral && last?.used.font.hasGlyphForCodePoint(code));
+      const own = stays ? (last?.used ?? this.#open(file)) : undefined;
       const used = own ?? this.#fontFor(code, file);
       if (last?.used === used) last.text += character;
       else runs.push({ used, text: character });
@@ -112,6 +119,7 @@ export class Typesetter {
       const used = this.#open(name);
       if (used?.font.hasGlyphForCodePoint(code)) return used;
     }
+    this.missing.add(code);
     return this.#open(file)!;
   }
 
@@ -173,13 +181,6 @@ export class Typesetter {
       '/ToUnicode': graph.addStream({}, toUnicode(texts)),
     });
   }
-}
-
-function mixedError(text: string): ConversionError {
-  return new ConversionError(
-    'BAD_PARAMETER',
-    `A text of letters from right to left cannot have digits or other letters: ${quote(text)}.`,
-  );
 }
 
 /** Returns the map from glyphs to characters, for `/ToUnicode` of a font. */

@@ -35,7 +35,6 @@ const url = await serveFiles({
   'entity.xfdf': Buffer.from(
     '<!DOCTYPE x [<!ENTITY a "b">]><xfdf><field name="name"><value>&a;</value></field></xfdf>',
   ),
-  'directions.json': Buffer.from('{"name": "שלום 12"}'),
   'noise.json': Buffer.from('name=x'),
 });
 const draw = async (pdf: Buffer, page: number) => drawPage(pdf, page);
@@ -122,6 +121,16 @@ describe('text', () => {
     expect(await isBlank(await draw(pdf, 1))).toBe(false);
   });
 
+  it('of both directions is written, and boxes for what no font has are a warning', async () => {
+    const { files, warnings } = await convert(makePdf([empty()]), {
+      format: 'pdf',
+      options: '-number=7-שלום-🦄',
+    });
+
+    expect((await readPdf(files[0]!)).pages[0]!.text).toContain('שלום');
+    expect(warnings).toEqual(['No font has U+1F984. Boxes were drawn instead.']);
+  });
+
   it('is also drawn on images of the pages', async () => {
     const picture = await convertOne(PAGES, { format: 'png', options: '-watermark=X -r=72' });
 
@@ -158,7 +167,6 @@ describe('-fill', () => {
     ['long.json', /at most 20 characters for the field 'name'/],
     ['choice.json', /one of 'red', 'g' for the field 'color'/],
     ['entity.xfdf', /not well-formed XFDF/],
-    ['directions.json', /cannot have digits/],
     ['noise.json', /neither JSON nor XFDF/],
   ])('of %s is an error', async (name, message) => {
     const error = await refusal(formPdf(), { format: 'pdf', options: `-fill=${url(name)}` });
