@@ -17,11 +17,12 @@
 #define HEAD_TEXT 256
 // Maximum bytes of an appearance that is changed.
 #define MAX_APPEARANCE 200000
-// Operators around the text of a field, and the color and width of the button in an appearance of PDFium; see
-// core/fpdfdoc/cpdf_generateap.cpp.
+// Operators around the text of a field, and the color, arrow and width of the button in an appearance of PDFium; see
+// fpdfsdk/cpdfsdk_appstream.cpp.
 #define TEXT_START "/Tx BMC\nq\n"
 #define TEXT_END "Q\nEMC\n"
 #define BUTTON_COLOR "q\n0.8627"
+#define BUTTON_ARROW "q\n 0 g\n"
 #define BUTTON_WIDTH 13
 
 static unsigned long corners_of(FPDF_ANNOTATION annotation, int kind, FS_POINTF *corners)
@@ -205,16 +206,26 @@ static char *appearance_of(FPDF_ANNOTATION annotation)
     return ascii ? text : NULL;
 }
 
+// Returns the last place of a text in another one, or NULL.
+static char *find_last(char *text, const char *part)
+{
+    char *last = NULL;
+    for (char *at = text; (at = strstr(at, part)); at++)
+        last = at;
+    return last;
+}
+
 // Removes the button from the appearance that PDFium creates for a combo box. It would cover the end of the value, and is not for
-// print. PDFium draws it after the text, which it clips to the rest of the box.
+// print. PDFium draws it after the text, which it clips to the rest of the box. An empty box has no text.
 static void remove_button(FPDF_ANNOTATION annotation)
 {
     FS_RECTF box;
     char *text = appearance_of(annotation);
-    char *end = text ? strstr(text, TEXT_END) : NULL;
-    if (end && strstr(end, BUTTON_COLOR) && read_rectangle(annotation, &box)) {
-        end[strlen(TEXT_END)] = '\0';
-        char *clip = strstr(text, TEXT_START);
+    char *clip = text ? strstr(text, TEXT_START) : NULL;
+    char *end = clip ? strstr(clip, TEXT_END) : NULL;
+    char *button = text ? find_last(text, BUTTON_COLOR) : NULL;
+    if (button && (!end || button > end) && strstr(button, BUTTON_ARROW) && read_rectangle(annotation, &box)) {
+        *button = '\0';
         float x, y, width, height;
         int length = 0;
         char *rest = clip ? clip + strlen(TEXT_START) : text;

@@ -186,6 +186,14 @@ describe('a form field', () => {
     expect(rows).toEqual({ dark: new Set([true, false]), colored: 0 });
   });
 
+  it('with choices and no value has no button', async () => {
+    const entries = '/FT/Ch/Ff 131072/Opt[(North 14)]/MK<</BG[1 1 0]>>/Rect[20 40 72 60]';
+
+    const picture = await convertOne(fieldsOf('', widget(entries)), { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 64, 50)).toEqual([255, 255, 0, 255]);
+  });
+
   it.each([
     ['is asked for', '/NeedAppearances true'],
     ['is missing', ''],

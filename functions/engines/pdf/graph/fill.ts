@@ -1,21 +1,23 @@
 import { quote } from '../../../shared/quote.ts';
-import { boxOf } from './canvas.ts';
+import { FieldAppearance } from './field-appearance.ts';
 import { type FieldValue, fillError } from './form-values.ts';
 import { type Dictionary, type Graph, isReference, MAX_DEPTH, textOf, type Value } from './graph.ts';
-import { fixed, type Line, type Typesetter } from './typesetter.ts';
-import { directionOf } from './visual-runs.ts';
+import type { Typesetter } from './typesetter.ts';
 
 /** Bits of a field's flags (ISO 32000-1, tables 226 to 230). */
-const FLAGS = { multiline: 12, password: 13, radio: 15, button: 16, combo: 17, edit: 18, comb: 24 } as const;
+const FLAGS = {
+  multiline: 12,
+  password: 13,
+  radio: 15,
+  button: 16,
+  combo: 17,
+  edit: 18,
+  multiple: 21,
+  comb: 24,
+} as const;
 /** Attributes that fields inherit. */
 const INHERITED = ['/FT', '/Ff', '/DA', '/Q', '/MaxLen', '/Opt', '/V'] as const;
 const MAX_FIELDS = 50_000;
-/** Distance of text from the edges of its field, and the height of a line relative to the font size. */
-const PADDING = 2;
-const LEADING = 1.15;
-const MAX_AUTO_SIZE = 12;
-const MIN_AUTO_SIZE = 4;
-
 /** A field with everything that it inherits. */
 interface Field {
   readonly ref: string;
@@ -73,7 +75,7 @@ export function fillFields(
         fillText(graph, field, textFor(field, value), typesetter);
         break;
       case '/Btn':
-        fillButton(graph, field, value);
+        fillButton(graph, field, value, typesetter);
         break;
       case '/Ch':
         fillChoice(graph, field, value, typesetter);
@@ -102,17 +104,30 @@ function fillText(graph: Graph, field: Field, text: string, typesetter: Typesett
   const lines = has(graph, field, 'multiline')
     ? text.split(/\r\n?|\n/)
     : [text.replace(/\s*[\r\n]+\s*/g, ' ')];
-  const shown = has(graph, field, 'password') ? ['*'.repeat([...text].length)] : lines;
-  const cells = has(graph, field, 'comb') && Number.isFinite(max) && max > 0 && max <= 1000 ? max : undefined;
-  for (const widget of field.widgets) drawText(graph, field, widget, { lines: shown, cells }, typesetter);
+  const content = {
+    lines: has(graph, field, 'password') ? ['*'.repeat([...text].length)] : lines,
+    isMultiline: has(graph, field, 'multiline'),
+    cells: has(graph, field, 'comb') && max > 0 && max <= 1000 ? max : undefined,
+  };
+  for (const widget of field.widgets)
+    new FieldAppearance(graph, field.dict, widget, typesetter).drawText(content);
 }
 
-function fillButton(graph: Graph, field: Field, value: FieldValue): void {
+function fillButton(graph: Graph, field: Field, value: FieldValue, typesetter: Typesetter): void {
   if (has(graph, field, 'button') || Array.isArray(value)) {
     throw fillError(`names the field ${quote(field.name)}, which cannot be filled in`);
   }
-  const statesOf = (widget: string) =>
-    Object.keys(graph.dict(graph.dict(graph.dict(widget)['/AP'])['/N'])).filter((state) => state !== '/Off');
+  const statesOf = (widget: string) => {
+    const states = graph.dict(graph.dict(widget)['/AP'])['/N'];
+    return graph.isStream(states) ? [] : Object.keys(graph.dict(states)).filter((state) => state !== '/Off');
+  };
+  for (const [index, widget] of field.widgets.entries()) {
+    if (statesOf(widget).length > 0) continue;
+    const [shown, only] = [graph.dict(widget)['/AS'], field.widgets.length === 1 ? '/Yes' : `/${index}`];
+    const state = typeof shown === 'string' && shown !== '/Off' ? shown : only;
+    const appearance = new FieldAppearance(graph, field.dict, widget, typesetter);
+    appearance.drawButton(state, has(graph, field, 'radio'));
+  }
   const states = new Set(field.widgets.flatMap(statesOf));
   const options = graph.list(field.dict['/Opt']).map((option) => textOf(graph.get(option)));
   const byOption = typeof value === 'string' ? options.indexOf(value) : -1;
@@ -123,7 +138,8 @@ function fillButton(graph: Graph, field: Field, value: FieldValue): void {
     ? `/${String(value)}`
     : (own ?? (isOff ? '/Off' : isOn && states.size === 1 ? [...states][0] : undefined));
   if (state === undefined) {
-    const known = [...states].map((each) => quote(each.slice(1))).join(', ');
+    const named = options.filter((option) => option !== undefined);
+    const known = (named.length > 0 ? named : [...states].map((each) => each.slice(1))).map(quote).join(', ');
     throw fillError(`must contain one of ${known} or false for the field ${quote(field.name)}`);
   }
   graph.merge(field.ref, { '/V': state });
@@ -134,6 +150,8 @@ function fillButton(graph: Graph, field: Field, value: FieldValue): void {
 function fillChoice(graph: Graph, field: Field, value: FieldValue, typesetter: Typesetter): void {
   if (typeof value === 'boolean') throw fillError(`must contain a text for the field ${quote(field.name)}`);
   const chosen = [value].flat();
+  if (chosen.length > 1 && !has(graph, field, 'multiple'))
+    throw fillError(`must contain one text only for the field ${quote(field.name)}`);
   const options = graph.list(field.dict['/Opt']).map((option) => {
     const pair = graph.list(option);
     const exported = textOf(graph.get(pair.length === 2 ? pair[0] : option)) ?? '';
@@ -151,124 +169,20 @@ function fillChoice(graph: Graph, field: Field, value: FieldValue, typesetter: T
   });
   const values = picked.map(({ exported }) => `u:${exported}`);
   graph.merge(field.ref, { '/V': values.length === 1 ? values[0]! : values, '/I': null });
-  const lines = picked.map(({ shown }) => shown);
-  for (const widget of field.widgets) drawText(graph, field, widget, { lines, cells: undefined }, typesetter);
-}
-
-/** Draws the text of a field as the appearance of one of its widgets. */
-function drawText(
-  graph: Graph,
-  field: Field,
-  widget: string,
-  { lines, cells }: { readonly lines: readonly string[]; readonly cells: number | undefined },
-  typesetter: Typesetter,
-): void {
-  const dict = graph.dict(widget);
-  const [left, bottom, right, top] = boxOf(graph, dict['/Rect']) ?? [0, 0, 0, 0];
-  const look = graph.dict(dict['/MK']);
-  const turns = ((Math.round(graph.number(look['/R']) / 90) % 4) + 4) % 4;
-  const [across, up] = [right - left, top - bottom];
-  const [width, height] = turns % 2 === 1 ? [up, across] : [across, up];
-  const defaults = textOf(graph.get(dict['/DA'] ?? field.dict['/DA'])) ?? '';
-  const stated = Math.min(1000, Number(/([\d.]+)\s+Tf/.exec(defaults)?.[1] ?? 0) || 0);
-  const color = /((?:[\d.]+\s+){3}rg|(?:[\d.]+\s+){4}k|[\d.]+\s+g)(?=\s|$)/.exec(defaults)?.[1] ?? '0 g';
-  const set = (text: string, paragraph = text) =>
-    typesetter.line(text === '' ? ' ' : text, 'Helvetica', directionOf(paragraph));
-  const room = Math.max(1, width - 2 * PADDING);
-  const isMultiline = has(graph, field, 'multiline');
-  const { rows, size } = isMultiline
-    ? wrap(lines, { room, height: height - 2 * PADDING, stated }, set)
-    : setLines(lines.map((line) => set(line)));
-  function setLines(set: readonly Line[]) {
-    return { rows: set, size: stated || fitting(set, room, height) };
+  const isList = !has(graph, field, 'combo');
+  const indexes = picked.map((option) => options.findIndex(({ exported }) => exported === option.exported));
+  const known = indexes.filter((index) => index >= 0).sort((one, other) => one - other);
+  for (const widget of field.widgets) {
+    const appearance = new FieldAppearance(graph, field.dict, widget, typesetter);
+    if (!isList) {
+      appearance.drawText({ lines: picked.map(({ shown }) => shown), isMultiline: false });
+      continue;
+    }
+    const [first = 0] = known;
+    const stated = graph.number(field.dict['/TI']);
+    const isVisible = first >= stated && first < stated + appearance.rowCount;
+    const top = isVisible ? stated : Math.max(0, Math.min(first, options.length - appearance.rowCount));
+    graph.merge(field.ref, { '/I': known, '/TI': top });
+    appearance.drawList({ items: options.map(({ shown }) => shown), chosen: new Set(known), top });
   }
-  const alignment = graph.number(dict['/Q'] ?? field.dict['/Q']);
-  const placed = cells === undefined ? rows.map(placeRow) : [...(lines[0] ?? '')].map(placeCell);
-  function placeRow(row: Line, index: number): string {
-    const free = width - 2 * PADDING - row.width * size;
-    const x = PADDING + (alignment === 1 ? free / 2 : alignment === 2 ? free : 0);
-    const isSingle = rows.length === 1 && !isMultiline;
-    const y = isSingle ? (height - row.height * size) / 2 : height - PADDING - (0.9 + index * LEADING) * size;
-    return `1 0 0 1 ${fixed(x)} ${fixed(y)} Tm ${row.operators(size)}`;
-  }
-  function placeCell(character: string, index: number): string {
-    const cell = set(character);
-    const x = (width / cells!) * (index + 0.5) - (cell.width * size) / 2;
-    return `1 0 0 1 ${fixed(x)} ${fixed((height - cell.height * size) / 2)} Tm ${cell.operators(size)}`;
-  }
-  const content = [
-    ...box(graph, look, dict, { width, height }),
-    '/Tx BMC q',
-    `1 1 ${fixed(Math.max(0, width - 2))} ${fixed(Math.max(0, height - 2))} re W n`,
-    `BT ${color} ${placed.join(' ')} ET`,
-    'Q EMC',
-  ];
-  const turn = [
-    [1, 0, 0, 1, 0, 0],
-    [0, 1, -1, 0, height, 0],
-    [-1, 0, 0, -1, width, height],
-    [0, -1, 1, 0, 0, width],
-  ][turns]!;
-  const appearance = graph.addStream(
-    {
-      '/Type': '/XObject',
-      '/Subtype': '/Form',
-      '/BBox': [0, 0, width, height],
-      '/Matrix': turn,
-      '/Resources': { '/Font': typesetter.fonts() },
-    },
-    content.join('\n'),
-  );
-  graph.merge(widget, { '/AP': { '/N': appearance }, '/AS': null });
-}
-
-/** Draws the background and the border of a field. */
-function box(
-  graph: Graph,
-  look: Dictionary,
-  widget: Dictionary,
-  { width, height }: { width: number; height: number },
-): string[] {
-  const colorOf = (value: Value | undefined, names: readonly [string, string, string]) => {
-    const channels = graph.list(value).map((each) => graph.number(each));
-    const name = { 1: names[0], 3: names[1], 4: names[2] }[channels.length];
-    return name && `${channels.map(fixed).join(' ')} ${name}`;
-  };
-  const [fill, stroke] = [colorOf(look['/BG'], ['g', 'rg', 'k']), colorOf(look['/BC'], ['G', 'RG', 'K'])];
-  const border = graph.number(graph.dict(widget['/BS'])['/W'], 1);
-  const inner = `${fixed(border / 2)} ${fixed(border / 2)} ${fixed(width - border)} ${fixed(height - border)} re`;
-  return [
-    ...(fill ? [`q ${fill} 0 0 ${fixed(width)} ${fixed(height)} re f Q`] : []),
-    ...(stroke && border > 0 ? [`q ${stroke} ${fixed(border)} w ${inner} S Q`] : []),
-  ];
-}
-
-function fitting(rows: readonly Line[], room: number, height: number): number {
-  const widest = Math.max(...rows.map(({ width }) => width), 0.01);
-  return Math.max(MIN_AUTO_SIZE, Math.min(0.7 * height, room / widest, 3 * MAX_AUTO_SIZE));
-}
-
-/** Breaks paragraphs into rows that fit, at the stated size or the largest one at which all rows fit. */
-function wrap(
-  paragraphs: readonly string[],
-  { room, height, stated }: { room: number; height: number; stated: number },
-  set: (text: string, paragraph: string) => Line,
-): { rows: Line[]; size: number } {
-  for (let size = stated || MAX_AUTO_SIZE; ; size = Math.max(MIN_AUTO_SIZE, size - 1)) {
-    const rows = paragraphs.flatMap((paragraph) => rowsOf(paragraph, room / size, set));
-    if (stated || size <= MIN_AUTO_SIZE || rows.length * LEADING * size <= height) return { rows, size };
-  }
-}
-
-function rowsOf(paragraph: string, room: number, set: (text: string, paragraph: string) => Line): Line[] {
-  const rows: Line[] = [];
-  let row = '';
-  for (const word of paragraph.split(' ')) {
-    const longer = row === '' ? word : `${row} ${word}`;
-    if (row !== '' && set(longer, paragraph).width > room) {
-      rows.push(set(row, paragraph));
-      row = word;
-    } else row = longer;
-  }
-  return [...rows, set(row, paragraph)];
 }

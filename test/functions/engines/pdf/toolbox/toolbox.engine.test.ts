@@ -29,6 +29,9 @@ const url = await serveFiles({
   'values.xfdf': Buffer.from(
     '<?xml version="1.0"?><xfdf><fields><field name="person"><field name="email"><value>x &amp; y</value></field></field></fields></xfdf>',
   ),
+  'buttons.json': Buffer.from('{"agree":true,"size":"large","fruit":["pear","fig"]}'),
+  'small.json': Buffer.from('{"size":"small"}'),
+  'two.json': Buffer.from('{"color":["red","g"]}'),
   'unknown.json': Buffer.from('{"nam":"x"}'),
   'long.json': Buffer.from(`{"name":"${'x'.repeat(21)}"}`),
   'choice.json': Buffer.from('{"color":"blue"}'),
@@ -86,7 +89,8 @@ describe('a hidden layer', () => {
     ['of a stamp', makePdf([empty()]), `-stamp=${url('layers.pdf')}`],
     ['with a field that becomes part of the page', layeredPdf(), '-flatten'],
   ])('%s can be shown', async (_, source, options) => {
-    const pdf = await convertOne(source, { format: 'pdf', options });
+    // Otherwise, the list of hidden layers would be compressed.
+    const pdf = await convertOne(source, { format: 'pdf', options: `${options} -linearize` });
     const shown = Buffer.from(
       pdf.toString('latin1').replace(/\/OFF ?\[[^\]]+/, (list) => list.replace(/\d+ \d+ R/, '        ')),
       'latin1',
@@ -153,6 +157,20 @@ describe('-fill', () => {
     expect(text.toString()).toContain('Ada 愛');
   });
 
+  it('draws buttons that have no appearance, and the chosen items of a list', async () => {
+    const pdf = await convertOne(bareFormPdf(), {
+      format: 'pdf',
+      options: `-fill=${url('buttons.json')} -flatten`,
+    });
+    const error = await refusal(bareFormPdf(), { format: 'pdf', options: `-fill=${url('small.json')}` });
+
+    expect((await readPdf(pdf)).pages[0]!.text).toBe('✔●apple pear fig');
+    const drawn = await draw(pdf, 1);
+    const isMarked = async (y: number) => (await pixel(drawn, 190, y))[0]! < 255;
+    expect(await Promise.all([49, 63, 77].map(isMarked))).toEqual([false, true, true]);
+    expect(error.message).toContain("one of 'middle', 'large' or false for the field 'size'");
+  });
+
   it('reads XFDF with nested names', async () => {
     const pdf = await convertOne(formPdf(), {
       format: 'pdf',
@@ -166,6 +184,7 @@ describe('-fill', () => {
     ['unknown.json', /the field 'nam', which the PDF does not have\. The fields are 'name', 'agree'/],
     ['long.json', /at most 20 characters for the field 'name'/],
     ['choice.json', /one of 'red', 'g' for the field 'color'/],
+    ['two.json', /one text only for the field 'color'/],
     ['entity.xfdf', /not well-formed XFDF/],
     ['noise.json', /neither JSON nor XFDF/],
   ])('of %s is an error', async (name, message) => {
@@ -332,6 +351,21 @@ describe('a PDF', () => {
     expect((await readPdf(owned)).pages[0]!.text).toContain('1');
   });
 });
+
+/** A check box, two radio buttons and a list, all without an appearance. */
+function bareFormPdf(): Buffer {
+  const field = (entries: string) => `<</Type/Annot/Subtype/Widget/F 4${entries}>>`;
+  return pdfOf([
+    '<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[4 0 R 5 0 R 8 0 R]>>>>',
+    '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Annots[4 0 R 6 0 R 7 0 R 8 0 R]>>',
+    field('/FT/Btn/T(agree)/Rect[10 20 30 40]'),
+    '<</FT/Btn/T(size)/Ff 32768/Kids[6 0 R 7 0 R]/Opt[(middle)(large)]>>',
+    field('/Parent 5 0 R/Rect[40 20 60 40]'),
+    field('/Parent 5 0 R/Rect[70 20 90 40]'),
+    field('/FT/Ch/T(fruit)/Ff 2097152/Opt[(apple)(pear)(fig)]/Rect[100 10 200 60]'),
+  ]);
+}
 
 /** A page with content and a field on a hidden layer. */
 function layeredPdf(): Buffer {
