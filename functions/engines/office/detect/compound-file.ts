@@ -24,6 +24,7 @@ export function isCompoundFile(bytes: Buffer): boolean {
 /**
  * The streams at the root of an OLE2 compound file. Names are case-insensitive, as in LibreOffice. Every sector is
  * followed at most once per chain, so the time is bounded by the size of the file, whatever its tables contain.
+ * The package `cfb` copies every stream, which takes minutes if thousands of them share one chain of sectors.
  */
 export class CompoundFile {
   readonly #bytes: Buffer;
