@@ -45,6 +45,12 @@ export const doc2any = defineTool({
   ignored: ['--headless', '--norestore', '--nologo', '--invisible', '--convert-to'],
   refused: ['--outdir', '--infilter', '--accept', '-env', '--script-cat'],
   sizing: { memory: 3008, layers: ['libreoffice', 'pdf', 'fonts', 'sandbox'] },
+  example: {
+    infile: 'letter.docx',
+    outfile: 'letter.pdf',
+    url: 'https://www.w3.org/TR/PNG/iso_8859-1.txt',
+    seconds: { warm: 1, start: 0.73 },
+  },
   expand: (parameter, format) =>
     parameter.name === '--convert-to' ? expandConvertTo(parameter, format) : [parameter],
   *validate(options, format) {

@@ -106,6 +106,13 @@ export const html2image = defineTool({
   refused: refusedPageNames,
   instead: insteadOfRefused,
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'image'] },
+  example: {
+    infile: 'page.html',
+    outfile: 'page.png',
+    options: { '--width': '1200' },
+    url: 'https://example.com/',
+    seconds: { warm: 1.5, start: 0.47 },
+  },
   *validate({ transparent, cropLeft, width, zoom = 1, selector, smartWidth, device }, format) {
     if (transparent && format === 'jpg') {
       yield new ConversionError(

@@ -27,6 +27,12 @@ export const html2pdf = defineTool({
   refused: [...refusedPageNames, '--xsl-style-sheet', '--dump-outline'],
   instead: insteadOfRefused,
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'pdf'] },
+  example: {
+    infile: 'page.html',
+    outfile: 'page.pdf',
+    url: 'https://example.com/',
+    seconds: { warm: 1.5, start: 0.48 },
+  },
   *validate(options) {
     yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');
     yield* checkEncryption(options);

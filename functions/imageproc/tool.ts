@@ -140,6 +140,13 @@ export const imageproc = defineTool({
   ignored: IGNORED,
   refused: REFUSED,
   sizing: { memory: 1769, layers: ['sandbox', 'image', 'imagemagick', 'fonts'] },
+  example: {
+    infile: 'picture.png',
+    outfile: 'picture.jpg',
+    options: { '-resize': '400x300!' },
+    url: 'https://www.w3.org/Icons/w3c_home.png',
+    seconds: { warm: 0.4, start: 0.36 },
+  },
   asPages: { page: { width: PAPER.A4[0], height: PAPER.A4[1] } },
   *validate({ steps }, format) {
     const colorspace = steps.findLast(({ operator }) => operator === '-colorspace')?.value[1];

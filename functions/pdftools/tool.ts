@@ -68,6 +68,13 @@ export const pdftools = defineTool({
   refused: ['-defaultgrayprofile', '-defaultrgbprofile', '-defaultcmykprofile', '-displayprofile'],
   unwritten: Object.fromEntries(EDITABLE.map((format) => [format, NOT_EDITABLE])),
   sizing: { memory: 3008, layers: ['pdf', 'pdfjs', 'image', 'fonts', 'sandbox'] },
+  example: {
+    infile: 'report.pdf',
+    outfile: 'page.png',
+    options: { '-r': '100' },
+    url: 'https://www.w3.org/WAI/ER/tests/xhtml/testfiles/resources/pdf/dummy.pdf',
+    seconds: { warm: 0.5, start: 0.27 },
+  },
   *validate(options, format) {
     yield* checkPageSelection(options);
     for (const name of ['append', 'attach'] as const) {

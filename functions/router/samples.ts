@@ -2,8 +2,8 @@ import type { Parameter } from '../shared/options/option.ts';
 import { namesSource } from '../shared/options/sources.ts';
 import type { Tool } from '../shared/tool.ts';
 
-/** Returns the URL that tools download a bundled source from, or `undefined` if there is none with this name. */
-export type SampleUrl = (name: string) => Promise<string | undefined> | string | undefined;
+/** Returns the URL that tools download a bundled source from. */
+export type SampleUrl = (name: string) => Promise<string> | string;
 
 const SAMPLE = 'sample:';
 
@@ -15,9 +15,10 @@ export function withSamples(
   return Promise.all(
     parameters.map(async (parameter) => {
       const { name, value } = parameter;
-      if (!sampleUrl || !value.startsWith(SAMPLE)) return parameter;
+      const sample = tools.map(({ example }) => example.infile).find((infile) => value === SAMPLE + infile);
+      if (!sampleUrl || sample === undefined) return parameter;
       if (name !== 'infile' && !tools.some((tool) => namesSource(tool, name))) return parameter;
-      return { name, value: (await sampleUrl(value.slice(SAMPLE.length))) ?? value };
+      return { name, value: await sampleUrl(sample) };
     }),
   );
 }

@@ -34,6 +34,18 @@ export const LOCAL_LAYERS = [
   'libreoffice',
 ] as const satisfies readonly Layer[];
 
+/** A conversion that shows what a tool does: at startup, on the site, in the smoke test and in the guides. */
+interface Example {
+  /** Name of a bundled source, in `infra/local/self-check/samples/`. */
+  readonly infile: string;
+  readonly outfile: string;
+  readonly options?: Readonly<Record<string, string>>;
+  /** A public source, for the smoke test of a deployment. */
+  readonly url: string;
+  /** Seconds of a conversion, and of the start before it, with the default memory. */
+  readonly seconds: { readonly warm: number; readonly start: number };
+}
+
 /** Describes a tool. It is data only, so the router and the stack can read it without loading an engine. */
 export interface Tool<P extends Options = Options> {
   /** The value of `app`, and the name of the tool's folder. */
@@ -62,6 +74,7 @@ export interface Tool<P extends Options = Options> {
   /** Sentences that follow the errors for refused options, by name. */
   readonly instead?: Readonly<Record<string, string>>;
   readonly sizing: Sizing;
+  readonly example: Example;
   /** Options for a source that becomes pages of another document, by key. */
   readonly asPages?: Readonly<Record<string, unknown>>;
   /**

@@ -7,7 +7,6 @@ import { MAX_INLINE_BYTES, SITE_PATH } from '../shared/settings/aws.ts';
 import type { ConversionLimits, Tool } from '../shared/tool.ts';
 import type { AccountDependencies } from './accounts/accounts.ts';
 import { assetsOf } from './assets.ts';
-import type { Sample } from './pages/try.ts';
 import { createSite, type Site } from './site.ts';
 
 export { readParameters };
@@ -47,7 +46,6 @@ export async function openSite(
   return createSite({
     tools,
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
-    samples: JSON.parse(read('samples.json')) as readonly Sample[],
     accounts: {
       ...shared,
       signUp,

@@ -19,7 +19,7 @@ import { type Html, html, withCode } from './html.ts';
 import { layout } from './layout.ts';
 import { docsPage, toolDocsPage } from './pages/docs.ts';
 import { supportPage } from './pages/support.ts';
-import { type FileLimits, type Sample, tryPage } from './pages/try.ts';
+import { type FileLimits, tryPage } from './pages/try.ts';
 import { TEXTS } from './texts.ts';
 
 interface SiteDependencies extends FileLimits {
@@ -27,8 +27,6 @@ interface SiteDependencies extends FileLimits {
   readonly assets: Assets;
   /** Nobody can sign in if absent. */
   readonly accounts?: AccountDependencies | undefined;
-  /** The bundled sources, which pages offer. */
-  readonly samples?: readonly Sample[];
   /** URL of the operator's support page, if it is not the site's own. */
   readonly supportUrl?: string | undefined;
   /** Origins of the results, if they differ from the site's origin. */
@@ -63,7 +61,7 @@ const MAX_ORIGINS = 10;
 
 /** Creates the pages that people open in a browser. */
 export function createSite(dependencies: SiteDependencies): Site {
-  const { tools, assets, samples = [], supportUrl, path: place = '' } = dependencies;
+  const { tools, assets, supportUrl, path: place = '' } = dependencies;
   const parameters = commonParameters(tools);
   const accounts = dependencies.accounts && createAccounts(dependencies.accounts);
   const checks = createKeylessLimit(CHECKS_PER_MINUTE);
@@ -78,7 +76,7 @@ export function createSite(dependencies: SiteDependencies): Site {
       current: '/',
       hasScript: true,
       language,
-      main: frontPage(language, tools, samples, dependencies),
+      main: frontPage(language, tools, dependencies),
     });
 
   const pages: Readonly<Record<string, () => string>> = {
@@ -87,7 +85,7 @@ export function createSite(dependencies: SiteDependencies): Site {
         title: TEXTS.try.title,
         current: '/try',
         hasScript: true,
-        main: tryPage(tools, samples, dependencies),
+        main: tryPage(tools, dependencies),
       }),
     '/docs': () => page('/docs', TEXTS.docs.title, docsPage(tools, parameters, ORIGIN)),
     ...Object.fromEntries(
@@ -158,8 +156,7 @@ export function createSite(dependencies: SiteDependencies): Site {
   }
 
   // Any URL will do for a check.
-  const sampleUrl = (name: string) =>
-    samples.some(({ infile }) => infile === name) ? 'https://sample.invalid/' : undefined;
+  const sampleUrl = () => 'https://sample.invalid/';
 
   /** Returns every mistake in a query, without converting anything. */
   async function check({ query: sent, ip, unordered }: HttpRequest): Promise<SiteReply> {

@@ -41,13 +41,13 @@ async function collect(checking: AsyncIterable<Check>): Promise<Check[]> {
   return all;
 }
 
+const sourcesOf = () => Object.fromEntries(CALLS.map(({ app, infile }) => [app, used().urlOf(infile)]));
+
 describe("the operator's checks of a deployment", () => {
   it('pass for every function that is invoked directly, which has no sandbox under the filter of Lambda', async () => {
-    const { urlOf } = used();
     const names = Object.fromEntries(CALLS.map(({ app }) => [app, app]));
-    const sources = Object.fromEntries(CALLS.map(({ app, infile }) => [app, urlOf(infile)]));
 
-    const checks = await collect(checkFunctions({ lambda, names, isolated: true, sources }));
+    const checks = await collect(checkFunctions({ lambda, names, isolated: true, sources: sourcesOf() }));
 
     expect(checks).toHaveLength(2 * CALLS.length);
     expect(checks.filter(({ passed }) => !passed)).toEqual([]);
@@ -61,12 +61,9 @@ describe("the operator's checks of a deployment", () => {
   });
 
   it('pass for the service, which calls every tool for another account', async () => {
-    const { emulator, urlOf } = used();
-    const { base, apiKey } = emulator;
+    const { base, apiKey } = used().emulator;
 
-    const checks = await collect(
-      checkService({ base, apiKey, page: urlOf('a.html'), document: urlOf('a.docx') }),
-    );
+    const checks = await collect(checkService({ base, apiKey, sources: sourcesOf() }));
 
     expect(checks.length).toBeGreaterThanOrEqual(10);
     expect(checks.filter(({ passed }) => !passed)).toEqual([]);

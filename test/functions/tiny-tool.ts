@@ -23,6 +23,7 @@ export const tiny = {
   ignored: ['-q', '-verbose'],
   refused: ['-write'],
   sizing: { memory: 128, layers: [] },
+  example: { infile: 'a.pdf', outfile: 'a.png', url: 'https://example.com/', seconds: { warm: 1, start: 1 } },
 } as const satisfies Tool;
 
 /** A tool for tests that opens a URL itself, so nothing is downloaded for it. */

@@ -3,10 +3,8 @@ import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFil
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { quarters } from '../fixtures/image.ts';
-import { BANDS } from '../fixtures/page.ts';
-import { makePdf, numberedPages } from '../fixtures/pdf.ts';
+import { basename, join } from 'node:path';
+import { SAMPLES, SAMPLES_FOLDER } from '../../infra/local/self-check/samples.ts';
 import type { Emulator } from './emulator.ts';
 import { FunctionPool } from './function-pool.ts';
 import { publicAddress } from './network/network.ts';
@@ -15,14 +13,6 @@ import type { FunctionDefinition } from './sandbox/sandbox.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const ROUNDS = 5;
 const ROUTER_CALLS = 40;
-
-const CALLS = [
-  { app: 'pdftools', infile: 'a.pdf', outfile: 'a.png' },
-  { app: 'html2pdf', infile: 'a.html', outfile: 'a.pdf' },
-  { app: 'html2image', infile: 'a.html', outfile: 'a.png' },
-  { app: 'imageproc', infile: 'a.png', outfile: 'a.jpg' },
-  { app: 'doc2any', infile: 'a.docx', outfile: 'a.pdf' },
-] as const;
 
 /**
  * Prints, for each function: unzipped size, time of a cold and of a warm request, memory; and the same with the browser as
@@ -36,19 +26,13 @@ export async function measure(
   print(
     `processors: ${processorShares ? '1 for each 1769 MiB' : 'all'}; files: ${coldFiles ? 'cold' : 'cached'}`,
   );
-  const files: Record<string, Buffer | string> = {
-    '/a.pdf': makePdf(numberedPages(3)),
-    '/a.html': BANDS,
-    '/a.png': await quarters(1200, 900).png().toBuffer(),
-    '/a.docx': readFileSync(join(ROOT, 'test/fixtures/office/text.docx')),
-  };
   const sources = createServer((request, response) => {
     if (request.url?.endsWith('.html')) response.setHeader('content-type', 'text/html; charset=utf-8');
-    response.end(files[request.url ?? ''] ?? '');
+    response.end(readFileSync(join(SAMPLES_FOLDER, basename(request.url ?? ''))));
   });
   await new Promise<void>((resolve) => sources.listen(0, '127.0.0.1', resolve));
   const place = publicAddress((sources.address() as AddressInfo).port);
-  const call = async ({ app, infile, outfile }: (typeof CALLS)[number]) => {
+  const call = async ({ tool: app, infile, outfile }: (typeof SAMPLES)[number]) => {
     const query = new URLSearchParams({
       apikey: emulator.apiKey,
       app,
@@ -60,12 +44,12 @@ export async function measure(
     if (!body.startsWith('[Output] ')) throw new Error(`${app}: ${body}`);
     return performance.now() - started;
   };
-  const row = async (title: string, size: number, each: (typeof CALLS)[number]) => {
-    const pool = emulator.functions.get(each.app)!;
+  const row = async (title: string, size: number, each: (typeof SAMPLES)[number]) => {
+    const pool = emulator.functions.get(each.tool)!;
     const [cold, coldProcessor]: [number[], number[]] = [[], []];
     for (let round = 0; round < ROUNDS; round++) {
       pool.cool();
-      if (coldFiles) dropFiles(emulator.definitions.get(each.app)!);
+      if (coldFiles) dropFiles(emulator.definitions.get(each.tool)!);
       cold.push(await call(each));
       coldProcessor.push(pool.processor);
     }
@@ -85,16 +69,17 @@ export async function measure(
     );
   };
 
-  await call(CALLS[0]);
-  await measureRouter(emulator, () => call(CALLS[3]), print);
-  for (const each of CALLS) await row(each.app, sizeOf(emulator.definitions.get(each.app)!), each);
-  for (const each of CALLS.filter(({ app }) => app.startsWith('html'))) {
-    const { packed, remove } = asPackage(emulator.definitions.get(each.app)!);
-    const own = emulator.functions.get(each.app)!;
-    emulator.functions.set(each.app, new FunctionPool(packed, emulator.host));
-    await row(`${each.app}, npm package's brotli`, sizeOf(packed), each);
-    emulator.functions.get(each.app)!.cool();
-    emulator.functions.set(each.app, own);
+  const image = SAMPLES.find(({ tool }) => tool === 'imageproc')!;
+  await call(image);
+  await measureRouter(emulator, () => call(image), print);
+  for (const each of SAMPLES) await row(each.tool, sizeOf(emulator.definitions.get(each.tool)!), each);
+  for (const each of SAMPLES.filter(({ tool }) => tool.startsWith('html'))) {
+    const { packed, remove } = asPackage(emulator.definitions.get(each.tool)!);
+    const own = emulator.functions.get(each.tool)!;
+    emulator.functions.set(each.tool, new FunctionPool(packed, emulator.host));
+    await row(`${each.tool}, npm package's brotli`, sizeOf(packed), each);
+    emulator.functions.get(each.tool)!.cool();
+    emulator.functions.set(each.tool, own);
     remove();
   }
   sources.closeAllConnections();

@@ -156,24 +156,9 @@ function routerTable(): string {
   return table(['router', 'a second of waiting', 'CPU time of a request becomes'], rows);
 }
 
-interface Example {
-  /** Seconds of a conversion of a small source. */
-  readonly warm: number;
-  /** Seconds of the start before it, as in the table of the functions. */
-  readonly start: number;
-}
-
-const EXAMPLES: Readonly<Record<string, Example>> = {
-  pdftools: { warm: 0.5, start: 0.27 },
-  html2pdf: { warm: 1.5, start: 0.48 },
-  html2image: { warm: 1.5, start: 0.47 },
-  imageproc: { warm: 0.4, start: 0.36 },
-  doc2any: { warm: 1, start: 0.73 },
-} satisfies Record<keyof typeof tools, Example>;
-
 /** Estimates the cost of conversions of which a share starts an environment. */
 function exampleCost(tool: Tool, conversions: number, coldShare: number): Cost {
-  const { warm, start } = EXAMPLES[tool.name]!;
+  const { warm, start } = tool.example.seconds;
   const coldStarts = conversions * coldShare;
   const milliseconds = 1000 * (conversions * warm + coldStarts * start);
   return costOf({ conversions, milliseconds, coldStarts }, tool.name, defaultSizes([tool]));
@@ -188,7 +173,7 @@ function costTable(all: readonly Tool[]): string {
     const warm = exampleCost(tool, 1000, 0);
     const parts = [warm.tool, warm.router, warm.other].map((part) => part.toFixed(3));
     const totals = [0, 0.02, 1].map((share) => sumOf(exampleCost(tool, 1000, share)).toFixed(3));
-    return [`${tool.name}, ${tool.sizing.memory} MiB`, `${EXAMPLES[tool.name]!.warm} s`, ...parts, ...totals];
+    return [`${tool.name}, ${tool.sizing.memory} MiB`, `${tool.example.seconds.warm} s`, ...parts, ...totals];
   });
   const totals = ['total, all warm', '2 % cold', 'all cold'];
   return table(['tool', 'duration', 'tool', 'router', 'gateway, S3, keys, logs', ...totals], rows);

@@ -1,14 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Check, checkService } from '../../infra/aws/smoke/checks.ts';
-import { BANDS } from '../fixtures/page.ts';
+import { SAMPLES, SAMPLES_FOLDER } from '../../infra/local/self-check/samples.ts';
 import { useService } from './server/use-service.ts';
 
-const used = useService(async () => ({
-  'page.html': BANDS,
-  'text.docx': await readFile(join(import.meta.dirname, '../fixtures/office/text.docx')),
-}));
+const used = useService(() =>
+  Object.fromEntries(SAMPLES.map(({ infile }) => [infile, readFileSync(join(SAMPLES_FOLDER, infile))])),
+);
 
 it('passes every check that an operator runs after a deployment', async () => {
   const { service, sources } = used();
@@ -16,8 +15,7 @@ it('passes every check that an operator runs after a deployment', async () => {
   const tried = checkService({
     base: service.base,
     apiKey: service.apiKey,
-    page: sources.urlOf('page.html'),
-    document: sources.urlOf('text.docx'),
+    sources: Object.fromEntries(SAMPLES.map(({ tool, infile }) => [tool, sources.urlOf(infile)])),
   });
   const checks: Check[] = [];
   for await (const check of tried) checks.push(check);

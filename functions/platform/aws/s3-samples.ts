@@ -9,25 +9,18 @@ import type { Storage } from '../storage.ts';
  */
 const SAMPLE_LIFETIME = 12 * HOUR;
 
-/**
- * Returns a function that stores a bundled source in the bucket and returns a URL for tools to download it, or
- * `undefined` if there is none with the name. `folder` has the list of all in `samples.json`.
- */
+/** Returns a function that stores a bundled source of a folder in the bucket, and returns a URL for tools to download it. */
 export function createS3Samples(
   { client, bucket }: { client: S3Client; bucket: string },
   storage: Pick<Storage, 'url'>,
   folder: string,
-): (name: string) => Promise<string | undefined> {
+): (name: string) => Promise<string> {
   const stored = new Map<string, number>();
   return async (name) => {
-    const all = JSON.parse(await readFile(join(folder, 'samples.json'), 'utf8')) as readonly {
-      infile: string;
-    }[];
-    if (!all.some(({ infile }) => infile === name)) return undefined;
     const objectKey = `samples/${name}`;
     if ((stored.get(name) ?? 0) < Date.now() - SAMPLE_LIFETIME) {
       const type = name.endsWith('.html') ? 'text/html; charset=utf-8' : 'application/octet-stream';
-      const Body = await readFile(join(folder, 'samples', name));
+      const Body = await readFile(join(folder, name));
       await client.send(new PutObjectCommand({ Bucket: bucket, Key: objectKey, Body, ContentType: type }));
       stored.set(name, Date.now());
     }

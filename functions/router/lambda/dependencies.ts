@@ -119,7 +119,7 @@ export function readDependencies(): Dependencies & {
     });
   };
   const siteGateway = createSiteGateway({ path: SITE_PATH, origin: site.origin, open });
-  const sampleUrl = createS3Samples(results, dependencies.storage, join(import.meta.dirname, 'site'));
+  const sampleUrl = createS3Samples(results, dependencies.storage, join(import.meta.dirname, 'site/samples'));
   return { ...dependencies, sampleUrl, siteGateway, frontSecret };
 }
 

@@ -2,7 +2,7 @@ import { referenceOf } from '../../shared/options/reference.ts';
 import type { Tool } from '../../shared/tool.ts';
 import { type Html, html } from '../html.ts';
 import { optionControl } from '../pages/controls.ts';
-import type { FileLimits, Sample } from '../pages/try.ts';
+import type { FileLimits } from '../pages/try.ts';
 import { FRONT, type FrontTexts, type Language } from './texts.ts';
 
 /** Results that the form offers to browsers without JavaScript. */
@@ -19,11 +19,10 @@ const PLAIN_TARGETS = [
 export function frontPage(
   language: Language,
   tools: readonly Tool[],
-  samples: readonly Sample[],
   { maxSource, maxBody }: FileLimits,
 ): Html {
   const text = FRONT[language];
-  const names = [...new Set(samples.map(({ infile }) => infile))];
+  const names = [...new Set(tools.map(({ example }) => example.infile))];
   const chips = names.map(
     (name) => html`<button type="button" class="chip" data-sample="${name}">${name}</button>`,
   );
@@ -50,7 +49,7 @@ export function frontPage(
 <ul id="items"></ul>
 <div class="bar"><p id="summary" role="status"></p><button type="button" class="secondary" id="combine" hidden>${text.combine}</button><button type="button" class="secondary" id="clear">${text.clear}</button><button type="button" id="zip" hidden>${text.downloadAll}</button></div>
 </section>
-${chips.length > 0 && html`<p id="samples">${text.samples} ${chips}</p>`}
+<p id="samples">${text.samples} ${chips}</p>
 </div>
 <ul class="promises">${promises}</ul>
 ${tools.map((tool) => html`<template data-tool="${tool.name}" data-formats="${tool.formats.join(' ')}" data-paged="${tool.paged.join(' ')}">${commonControls(tool)}</template>`)}`;

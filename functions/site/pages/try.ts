@@ -4,13 +4,6 @@ import { type Html, html } from '../html.ts';
 import { TEXTS } from '../texts.ts';
 import { optionControl } from './controls.ts';
 
-/** A bundled source, selected by `infile=sample:NAME`. */
-export interface Sample {
-  readonly tool: string;
-  readonly infile: string;
-  readonly outfile: string;
-}
-
 /** Sizes in bytes. */
 export interface FileLimits {
   /** Maximum size of a source. */
@@ -22,11 +15,7 @@ export interface FileLimits {
 const { try: TEXT } = TEXTS;
 
 /** Returns the page for trying conversions. */
-export function tryPage(
-  tools: readonly Tool[],
-  samples: readonly Sample[],
-  { maxSource, maxBody }: FileLimits,
-): Html {
+export function tryPage(tools: readonly Tool[], { maxSource, maxBody }: FileLimits): Html {
   const tabs = tools.map(({ name }) => html`<a href="#app=${name}" data-tool="${name}">${name}</a>`);
   const details = tools.map((tool) => toolOptions(tool));
   const ways = ['URL', 'curl', 'JavaScript', 'Python', 'PHP'].map(
@@ -44,9 +33,9 @@ export function tryPage(
 <div class="source"><input id="infile" type="text" inputmode="url" autocapitalize="off" spellcheck="false" placeholder="https://" aria-describedby="infile-hint"><span id="file" hidden><span id="file-name"></span> <button type="button" class="secondary outline" id="remove" aria-label="${TEXT.remove}">×</button></span>
 <label class="choose" for="choose">${TEXT.choose}</label><input id="choose" type="file" class="hidden-file"></div>
 <small id="infile-hint">${TEXT.sourceHint}</small>
-<p id="samples">${samples.map(
-    ({ tool, infile, outfile }) =>
-      html`<button type="button" class="chip" data-sample="${infile}" data-outfile="${outfile}" data-for="${tool}" hidden>${TEXT.sample} ${infile}</button>`,
+<p id="samples">${tools.map(
+    ({ name, example: { infile, outfile } }) =>
+      html`<button type="button" class="chip" data-sample="${infile}" data-outfile="${outfile}" data-for="${name}" hidden>${TEXT.sample} ${infile}</button>`,
   )}</p>
 <p class="error" hidden></p></div>
 <div class="pair">

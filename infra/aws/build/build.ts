@@ -5,7 +5,7 @@ import type { Tool } from '../../../functions/shared/tool.ts';
 import { writeSite } from '../../../functions/site/build.ts';
 import * as tools from '../../../functions/tools.ts';
 import type { BuildOptions } from '../../../layers/build/product.ts';
-import { SAMPLES, SAMPLES_FOLDER } from '../../local/self-check/samples.ts';
+import { SAMPLES_FOLDER } from '../../local/self-check/samples.ts';
 import { archiveLayer } from './archive-layers.ts';
 import { type Bundle, bundleFunction } from './bundle.ts';
 import { compressLayer } from './compress-layers.ts';
@@ -28,7 +28,6 @@ for (const name of layers) await writeArchive(name);
 await buildFunction('router', []);
 const siteFolder = join(DIST, 'aws/functions/router/site');
 await writeSite(siteFolder);
-await writeFile(join(siteFolder, 'samples.json'), JSON.stringify(SAMPLES));
 await cp(SAMPLES_FOLDER, join(siteFolder, 'samples'), { recursive: true });
 for (const tool of Object.values(tools)) {
   await buildFunction(tool.name, tool.sizing.layers);

@@ -1,3 +1,7 @@
+import { FORMATS } from '../../../functions/shared/formats.ts';
+import { readOutputName } from '../../../functions/shared/output-name.ts';
+import type { Tool } from '../../../functions/shared/tool.ts';
+import * as tools from '../../../functions/tools.ts';
 import { type Check, endpointOf, timed } from './check.ts';
 
 export type { Check } from './check.ts';
@@ -6,19 +10,17 @@ interface Service {
   /** URL of the service, with or without a trailing `/api/`. */
   readonly base: string;
   readonly apiKey: string;
-  /** URLs that the service can reach. */
-  readonly page: string;
-  readonly document: string;
+  /** URLs of sources that the service can reach, by tool. */
+  readonly sources: Readonly<Record<string, string>>;
 }
 
 /** Checks every tool, and everything that only a deployed service can show. Yields each check as it ends. */
-export async function* checkService({ base, apiKey, page, document }: Service): AsyncGenerator<Check> {
+export async function* checkService({ base, apiKey, sources }: Service): AsyncGenerator<Check> {
   const endpoint = endpointOf(base);
   const ask = (query: Record<string, string>) =>
     fetch(`${endpoint}?${new URLSearchParams({ apikey: apiKey, ...query })}`);
 
-  let [pdf, image] = ['', ''];
-  const converted = async (query: Record<string, string>, magic: string) => {
+  const converted = async (query: Record<string, string>) => {
     const body = await (await ask(query)).text();
     const address = /^\[Output\] (\S+)<br>$/.exec(body)?.[1];
     if (address === undefined)
@@ -27,30 +29,24 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
     const bytes = Buffer.from(await result.arrayBuffer());
     const { headers } = result;
     const seen = `${bytes.length} bytes, ${headers.get('content-type')}, ${headers.get('content-disposition')}`;
-    return { passed: result.ok && bytes.toString('latin1', 0, 16).startsWith(magic), seen, address, bytes };
+    const { format } = readOutputName(query.outfile!);
+    const passed = result.ok && FORMATS[format].matches(bytes.subarray(0, 16));
+    return { passed, seen, address, bytes };
   };
 
-  yield await timed('html2pdf: converts a page to PDF', async () => {
-    const result = await converted({ app: 'html2pdf', infile: page, outfile: 'page.pdf' }, '%PDF-');
-    pdf = result.address;
-    return result;
-  });
-  yield await timed('html2image: converts a page to PNG', async () => {
-    const result = await converted({ app: 'html2image', infile: page, outfile: 'page.png' }, '\x89PNG');
-    image = result.address;
-    return result;
-  });
-  yield await timed('pdftools: converts that PDF to JPEG', () =>
-    converted({ app: 'pdftools', infile: pdf, outfile: 'page.jpg', '-r': '72' }, '\xff\xd8\xff'),
-  );
-  yield await timed('imageproc: converts that PNG to a smaller JPEG', () =>
-    converted(
-      { app: 'imageproc', infile: image, outfile: 'small.jpg', '-resize': '200x100!' },
-      '\xff\xd8\xff',
-    ),
-  );
-  yield await timed('doc2any: converts a document to PDF', () =>
-    converted({ app: 'doc2any', infile: document, outfile: 'document.pdf' }, '%PDF-'),
+  const results: Record<string, string> = {};
+  for (const { name, example } of Object.values<Tool>(tools)) {
+    const { outfile, options } = example;
+    yield await timed(`${name}: converts its source to ${outfile}`, async () => {
+      const result = await converted({ app: name, infile: sources[name]!, outfile, ...options });
+      results[name] = result.address;
+      return result;
+    });
+  }
+  const page = sources.html2pdf!;
+  const image = results.html2image!;
+  yield await timed('pdftools: converts the PDF of html2pdf to JPEG', () =>
+    converted({ app: 'pdftools', infile: results.html2pdf!, outfile: 'page.jpg', '-r': '72' }),
   );
   yield await timed('clients that parse the body in different ways all find the URL', async () => {
     const body = await (await ask({ app: 'imageproc', infile: image, outfile: 'cut.jpg' })).text();
@@ -66,8 +62,8 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
   });
   yield await timed('the options in _args keep their order', async () => {
     const common = { app: 'imageproc', infile: image, outfile: 'order.png' };
-    const first = await converted({ ...common, _args: '-crop 50x50+0+0 -resize 40x40!' }, '\x89PNG');
-    const second = await converted({ ...common, _args: '-resize 40x40! -crop 30x30+0+0' }, '\x89PNG');
+    const first = await converted({ ...common, _args: '-crop 50x50+0+0 -resize 40x40!' });
+    const second = await converted({ ...common, _args: '-resize 40x40! -crop 30x30+0+0' });
     const widths = [first, second].map(({ bytes }) => (bytes.length > 24 ? bytes.readUInt32BE(16) : 0));
     return { passed: widths[0] === 40 && widths[1] === 30, seen: `widths ${widths.join(' and ')}` };
   });

@@ -1,5 +1,7 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { ToolEvent, ToolResult } from '../../../functions/platform/aws/lambda/direct/event.ts';
+import type { Tool } from '../../../functions/shared/tool.ts';
+import * as tools from '../../../functions/tools.ts';
 import { type Check, timed } from './check.ts';
 
 interface Functions {
@@ -12,15 +14,6 @@ interface Functions {
   readonly sources: Readonly<Record<string, string>>;
 }
 
-/** One event per tool, without its source. The first is the example in the operator's guide. */
-export const EVENTS: Readonly<Record<string, Omit<ToolEvent, 'infile'>>> = {
-  pdftools: { version: 1, outfile: 'page.png', options: { '-r': 150, '-gray': true } },
-  html2pdf: { version: 1, outfile: 'page.pdf' },
-  html2image: { version: 1, outfile: 'page.png' },
-  imageproc: { version: 1, outfile: 'image.jpg', options: { '-resize': '200x100!' } },
-  doc2any: { version: 1, outfile: 'document.pdf' },
-};
-
 /** Invokes each tool's function directly, as `aws lambda invoke` does, and reports the state of its sandbox. */
 export async function* checkFunctions({
   lambda,
@@ -29,9 +22,8 @@ export async function* checkFunctions({
   sources,
 }: Functions): AsyncGenerator<Check> {
   for (const [tool, name] of Object.entries(names)) {
-    const [example, infile] = [EVENTS[tool], sources[tool]];
-    if (example === undefined || infile === undefined) continue;
-    const event: ToolEvent = { ...example, infile };
+    const { outfile, options = {} } = (tools as Readonly<Record<string, Tool>>)[tool]!.example;
+    const event: ToolEvent = { version: 1, infile: sources[tool]!, outfile, options };
     const invoke = (payload: object) =>
       lambda.send(
         new InvokeCommand({

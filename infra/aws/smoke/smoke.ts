@@ -1,12 +1,13 @@
 // Checks a running service and prints the results: `npm run smoke -- BASE_URL KEY`. Each result is the source of a
-// later request, so presigned URLs are checked, too. `--page` and `--document` name other sources. `--settings` and
-// `--stage` are those of the deployment. After `npm run deploy` it also invokes each tool's function directly and
+// later request, so presigned URLs are checked, too. `--source TOOL=URL` names another source for a tool. `--settings`
+// and `--stage` are those of the deployment. After `npm run deploy` it also invokes each tool's function directly and
 // checks claims about the deployment, with your credentials.
 import { parseArgs } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
-import type * as tools from '../../../functions/tools.ts';
+import type { Tool } from '../../../functions/shared/tool.ts';
+import * as tools from '../../../functions/tools.ts';
 import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';
 import { regionOption } from '../region.ts';
 import { readSettings } from '../settings.ts';
@@ -19,13 +20,7 @@ import { checkFunctions } from './direct.ts';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    page: { type: 'string', default: 'https://example.com/' },
-    document: { type: 'string', default: 'https://www.w3.org/TR/PNG/iso_8859-1.txt' },
-    pdf: {
-      type: 'string',
-      default: 'https://www.w3.org/WAI/ER/tests/xhtml/testfiles/resources/pdf/dummy.pdf',
-    },
-    image: { type: 'string', default: 'https://www.w3.org/Icons/w3c_home.png' },
+    source: { type: 'string', multiple: true, default: [] },
     outputs: { type: 'string', default: OUTPUTS_FILE },
     settings: { type: 'string' },
     stage: { type: 'string' },
@@ -33,11 +28,15 @@ const { values, positionals } = parseArgs({
 });
 const [base, apiKey] = positionals;
 if (base === undefined || apiKey === undefined) throw new Error('Usage: npm run smoke -- BASE_URL KEY');
-const { page, document, pdf, image, settings: file, stage } = values;
+const { source: given, settings: file, stage } = values;
+const sources: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.values<Tool>(tools).map(({ name, example }) => [name, example.url])),
+  ...Object.fromEntries(given.map((each) => [each.split('=', 1)[0], each.slice(each.indexOf('=') + 1)])),
+};
 const settings = readSettings({ ...(file && { file }), ...(stage && { stage }) });
 
 let failed = 0;
-for await (const check of checkService({ base, apiKey, page, document })) print(check);
+for await (const check of checkService({ base, apiKey, sources })) print(check);
 
 const outputs = (await readOutputs(values.outputs))[stackName(settings.name, readStage(stage))];
 if (outputs) {
@@ -48,19 +47,21 @@ if (outputs) {
       return tool === undefined || tool === 'Router' ? [] : [[tool, value]];
     }),
   );
-  const sources = {
-    html2pdf: page,
-    html2image: page,
-    doc2any: document,
-    pdftools: pdf,
-    imageproc: image,
-  } satisfies Record<keyof typeof tools, string>;
   const isolated = settings.tenantIsolation;
   for await (const check of checkFunctions({ lambda, names, isolated, sources })) print(check);
   const { ResultsBucket: bucket = '', KeyTable: table = '', FrontUrl: frontUrl } = outputs;
   const clients = { lambda, s3: new S3Client(regionOption()), dynamodb: new DynamoDBClient(regionOption()) };
   const stored = { bucket, bucketUrl: `https://${bucket}.s3.amazonaws.com/`, table };
-  const deployment = { base, apiKey, names, isolated, page, frontUrl, ...clients, ...stored };
+  const deployment = {
+    base,
+    apiKey,
+    names,
+    isolated,
+    page: sources.html2pdf!,
+    frontUrl,
+    ...clients,
+    ...stored,
+  };
   // Runs in parallel to the other checks, because it takes 30 s.
   const long = checkLongConversion(deployment);
   for await (const check of checkClaims(deployment)) print(check);

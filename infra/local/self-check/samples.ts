@@ -4,18 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import send from 'send';
+import type { Tool } from '../../../functions/shared/tool.ts';
+import * as tools from '../../../functions/tools.ts';
 
 /** Folder of the sample files. */
 export const SAMPLES_FOLDER = join(dirname(fileURLToPath(import.meta.url)), 'samples');
 
 /** A sample request for each tool. */
-export const SAMPLES = [
-  { tool: 'pdftools', infile: 'report.pdf', outfile: 'page.png', options: { '-r': '100' } },
-  { tool: 'html2pdf', infile: 'page.html', outfile: 'page.pdf', options: {} },
-  { tool: 'html2image', infile: 'page.html', outfile: 'page.png', options: { '--width': '1200' } },
-  { tool: 'imageproc', infile: 'picture.png', outfile: 'picture.jpg', options: { '-resize': '400x300!' } },
-  { tool: 'doc2any', infile: 'letter.docx', outfile: 'letter.pdf', options: { in_ext: '.docx' } },
-] as const;
+export const SAMPLES = Object.values<Tool>(tools).map(({ name, example }) => ({ tool: name, ...example }));
 
 export interface SampleServer {
   /** The `host:port` that the egress guard must allow. */

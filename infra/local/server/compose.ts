@@ -37,7 +37,6 @@ import { readVersion } from '../../version.ts';
 import { pathsIn } from '../data-directory.ts';
 import { reportLayerAge } from '../operation/layer-age.ts';
 import { createMetrics } from '../operation/metrics.ts';
-import { SAMPLES } from '../self-check/samples.ts';
 import type { Settings } from '../settings.ts';
 import type { Stores } from '../stores.ts';
 import { CODE } from './code.ts';
@@ -228,10 +227,7 @@ export async function composeService(
     afterReply,
     refusal: () => (isStopping ? stoppingError() : undefined),
     tools: Object.values(tools),
-    sampleUrl: (name: string) =>
-      samples !== undefined && SAMPLES.some(({ infile }) => infile === name)
-        ? `http://${samples}/${name}`
-        : undefined,
+    sampleUrl: samples === undefined ? undefined : (name: string) => `http://${samples}/${name}`,
     coalesce: createCoalescer({ maxCallers: callersPerConversion(descriptors.connections, queue) }),
     resultCache: createMemoryCache(),
     contact: { accountUrl, supportUrl, canSignUp: settings.canSignUp, hasDemo: settings.demo !== undefined },

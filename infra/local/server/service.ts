@@ -9,7 +9,6 @@ import { assetsOf } from '../../../functions/site/assets.ts';
 import { createSite, type Site } from '../../../functions/site/site.ts';
 import * as tools from '../../../functions/tools.ts';
 import { serveMetrics } from '../operation/metrics.ts';
-import { SAMPLES } from '../self-check/samples.ts';
 import type { Settings } from '../settings.ts';
 import { type Composition, composeService, type Dependencies } from './compose.ts';
 import { createHttpServer } from './http/server.ts';
@@ -107,7 +106,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
 /** Opens the site, whose script and style sheet are built during setup. */
 function openSite(settings: Settings, dependencies: Dependencies, { operation, storage }: Composition): Site {
   const { supportUrl, signUp, smtpUrl, mailFrom, rateLimits } = settings;
-  const { layers, samples, siteStores, usage, limiter, log } = dependencies;
+  const { layers, siteStores, usage, limiter, log } = dependencies;
   const read = (name: string) => readFileSync(join(layers, '../site', name), 'utf8');
   return createSite({
     tools: Object.values(tools),
@@ -126,7 +125,6 @@ function openSite(settings: Settings, dependencies: Dependencies, { operation, s
     },
     resultOrigins: settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).origin],
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
-    samples: samples === undefined ? [] : SAMPLES,
     supportUrl: supportUrl === `${settings.origin}/support` ? undefined : supportUrl,
     maxSource: settings.conversionLimits.sourceBytes,
   });

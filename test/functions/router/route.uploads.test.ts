@@ -121,10 +121,15 @@ describe('a body', () => {
       ...dependencies,
       tools: [pdftools],
       keys: { ...dependencies.keys, findSigner: async () => ({ secret, record: recordOf('owner') }) },
-      sampleUrl: (name) => (name === 'a.pdf' ? 'https://samples.example/a.pdf' : undefined),
+      sampleUrl: (name) => `https://samples.example/${name}`,
     };
-    const fields = { app: 'pdftools', infile: 'sample:a.pdf', outfile: 'b.pdf', '-append': 'sample:a.pdf' };
-    const query = `${new URLSearchParams({ ...fields, '-watermark': 'sample:a.pdf' })}`;
+    const fields = {
+      app: 'pdftools',
+      infile: 'sample:report.pdf',
+      outfile: 'b.pdf',
+      '-append': 'sample:report.pdf',
+    };
+    const query = `${new URLSearchParams({ ...fields, '-watermark': 'sample:report.pdf' })}`;
     const pairs = Object.entries(fields).map(([name, value]) => ({ name, value }));
     const expires = Math.ceil(Date.now() / 1000) + 60;
     const signed = signQuery(pairs, { id: `key_${'A'.repeat(10)}`, secret, expires });
@@ -135,14 +140,14 @@ describe('a body', () => {
     const stamp = part('name="-stamp"; filename=s.pdf', 'stamp');
     await send({ headers: MULTIPART, body: others.join('') + stamp + append + END });
     await send({ method: 'GET', query: signed, headers: { 'x-api-key': '' } });
-    const unknown = await send({ method: 'GET', query: query.replaceAll('a.pdf', 'c.pdf') });
+    const unknown = await send({ method: 'GET', query: query.replaceAll('report.pdf', 'c.pdf') });
 
     expect(seen.map(({ invocation: { source, options } }) => [source, options.append, options.mark])).toEqual(
       [
-        ['https://samples.example/a.pdf', ['https://samples.example/a.pdf'], 'sample:a.pdf'],
-        ['https://samples.example/a.pdf', ['https://samples.example/a.pdf'], 'sample:a.pdf'],
-        ['https://samples.example/a.pdf', ['https://samples.example/a.pdf'], undefined],
-        ['https://samples.example/a.pdf', ['https://samples.example/a.pdf'], undefined],
+        ['https://samples.example/report.pdf', ['https://samples.example/report.pdf'], 'sample:report.pdf'],
+        ['https://samples.example/report.pdf', ['https://samples.example/report.pdf'], 'sample:report.pdf'],
+        ['https://samples.example/report.pdf', ['https://samples.example/report.pdf'], undefined],
+        ['https://samples.example/report.pdf', ['https://samples.example/report.pdf'], undefined],
       ],
     );
     expect([unknown.status, unknown.body]).toEqual([400, expect.stringContaining("'sample:c.pdf'")]);

@@ -20,14 +20,7 @@ import { drop, ended as endedAt, useBrowser } from './use-browser.ts';
 const run = promisify(execFile);
 export const ALL = Object.values<Tool>(tools);
 export const NAMES = ALL.map(({ name }) => name);
-/** A source of each tool. */
-const FILES: Readonly<Record<keyof typeof tools, readonly [name: string, outfile: string]>> = {
-  doc2any: ['letter.docx', 'letter.pdf'],
-  html2image: ['page.html', 'page.png'],
-  html2pdf: ['page.html', 'page.pdf'],
-  imageproc: ['picture.png', 'picture.jpg'],
-  pdftools: ['report.pdf', 'page.png'],
-};
+const exampleOf = (name: string) => ALL.find((tool) => tool.name === name)!.example;
 
 /** Starts a service with a site, and opens its pages. */
 export async function useSite() {
@@ -71,7 +64,7 @@ export async function useSite() {
 
   /** Converts a source of a tool that is dropped on its page, and returns the status. */
   async function convertDropped(name: string): Promise<string> {
-    const [file] = FILES[name as keyof typeof tools];
+    const file = exampleOf(name).infile;
     await open(`/try#app=${name}`);
     await enterKey();
     await drop(page(), file, Buffer.from(sources[file]!));
@@ -128,7 +121,7 @@ export async function useSite() {
 
   /** Runs the programs that convert a URL with a tool. */
   async function runProgramsOf(name: string): Promise<void> {
-    const [file, outfile] = FILES[name as keyof typeof tools];
+    const { infile: file, outfile } = exampleOf(name);
     await runPrograms(
       callOf({ app: name, infile: used().sources.urlOf(file), outfile, options: new Map() }, base()),
     );
