@@ -152,7 +152,7 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-void write_layout(FILE *file, const struct placed *characters, size_t count, write_segment *write)
+static void write_direction(FILE *file, const struct placed *characters, size_t count, write_segment *write)
 {
     struct segment *segments = allocate(count, sizeof *segments);
     const size_t found = split(characters, count, segments);
@@ -183,4 +183,38 @@ void write_layout(FILE *file, const struct placed *characters, size_t count, wri
     free(line);
     free(ends);
     free(segments);
+}
+
+// Copies the characters of one direction. Returns their number.
+static size_t select_direction(const struct placed *characters, size_t count, int turns, struct placed *selected)
+{
+    size_t found = 0;
+    for (size_t index = 0; index < count; index++) {
+        const struct placed *here = characters + index;
+        // PDFium breaks turned lines between words.
+        if (here->turns == turns && !(turns && here->generated && here->code == '\n'))
+            selected[found++] = *here;
+    }
+    return found;
+}
+
+void write_layout(FILE *file, const struct placed *characters, size_t count, write_segment *write)
+{
+    size_t counts[4] = { 0 };
+    for (size_t index = 0; index < count; index++)
+        if (!is_space(characters + index))
+            counts[characters[index].turns]++;
+    struct placed *selected = allocate(count, sizeof *selected);
+    for (bool first = true;; first = false) {
+        int most = 0;
+        for (int turns = 1; turns < 4; turns++)
+            most = counts[turns] > counts[most] ? turns : most;
+        if (counts[most] == 0)
+            break;
+        if (!first)
+            fputc('\n', file);
+        write_direction(file, selected, select_direction(characters, count, most, selected), write);
+        counts[most] = 0;
+    }
+    free(selected);
 }

@@ -8,7 +8,8 @@
 // Writes the characters of a line.
 typedef void write_segment(FILE *file, struct placed *characters, size_t count);
 
-// Writes the characters of a page so that columns stay below each other, as in `pdftotext -layout`.
+// Writes the characters of a page so that columns stay below each other, as in `pdftotext -layout`. The direction that most
+// characters have comes first.
 void write_layout(FILE *file, const struct placed *characters, size_t count, write_segment *write);
 
 #endif

@@ -23,6 +23,7 @@ enum { FPDF_ANNOT = 0x01, FPDF_GRAYSCALE = 0x08, FPDF_REVERSE_BYTE_ORDER = 0x10,
 typedef struct { float width, height; } FS_SIZEF;
 typedef struct { float x, y; } FS_POINTF;
 typedef struct { float left, top, right, bottom; } FS_RECTF;
+typedef struct { float a, b, c, d, e, f; } FS_MATRIX;
 void FPDF_InitLibrary(void);
 FPDF_DOCUMENT FPDF_LoadMemDocument64(const void *bytes, size_t size, const char *password);
 unsigned long FPDF_GetLastError(void);
@@ -130,6 +131,10 @@ int FPDFText_CountChars(FPDF_TEXTPAGE);
 unsigned FPDFText_GetUnicode(FPDF_TEXTPAGE, int index);
 int FPDFText_GetLooseCharBox(FPDF_TEXTPAGE, int index, FS_RECTF *);
 int FPDFText_HasUnicodeMapError(FPDF_TEXTPAGE, int index);
+int FPDFText_GetCharBox(FPDF_TEXTPAGE, int index, double *left, double *right, double *bottom, double *top);
+int FPDFText_GetCharOrigin(FPDF_TEXTPAGE, int index, double *x, double *y);
+int FPDFText_GetMatrix(FPDF_TEXTPAGE, int index, FS_MATRIX *);
+double FPDFText_GetFontSize(FPDF_TEXTPAGE, int index);
 int FPDFText_IsHyphen(FPDF_TEXTPAGE, int index);
 int FPDFText_IsGenerated(FPDF_TEXTPAGE, int index);
 FPDF_PAGEOBJECT FPDFText_GetTextObject(FPDF_TEXTPAGE, int index);

@@ -13,6 +13,8 @@ struct placed {
     // Whether PDFium has added it.
     bool generated;
     const struct replacement *replacement;
+    // Quarter turns counterclockwise, which the edges do not include.
+    int turns;
     // Set by order_line.
     size_t index;
 };

@@ -1,5 +1,6 @@
 #include "requests.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@
 #include "right_to_left.h"
 
 #define REPLACEMENT 0xfffd
+// Height of a turned character above and below its line, relative to the font size.
+#define ASCENT 0.9
+#define DESCENT 0.25
 
 static void put_character(FILE *file, unsigned code)
 {
@@ -233,6 +237,27 @@ static void remove_hidden_objects(FPDF_PAGE page)
     }
 }
 
+// Returns the quarter turns of a character, counterclockwise. If it is turned, sets its box as if the page were turned back.
+static int turn_box(FPDF_TEXTPAGE text, int index, FS_RECTF *box)
+{
+    FS_MATRIX matrix;
+    double left, right, bottom, top, x, y;
+    if (!FPDFText_GetMatrix(text, index, &matrix))
+        return 0;
+    const bool vertical = fabsf(matrix.b) > fabsf(matrix.a);
+    const int turns = vertical ? (matrix.b > 0 ? 1 : 3) : (matrix.a < 0 ? 2 : 0);
+    const bool found = turns && FPDFText_GetCharBox(text, index, &left, &right, &bottom, &top);
+    if (!found || !FPDFText_GetCharOrigin(text, index, &x, &y))
+        return 0;
+    const double starts[] = { 0, y, -x, -y }, ends[] = { 0, top, -left, -bottom }, baselines[] = { 0, -x, -y, x };
+    // PDFium's own loose box is empty.
+    const double height = FPDFText_GetFontSize(text, index) * fabsf(vertical ? matrix.c : matrix.d);
+    const double start = starts[turns], end = ends[turns], baseline = baselines[turns];
+    box->left = (float)start, box->right = (float)(end > start ? end : start);
+    box->bottom = (float)(baseline - DESCENT * height), box->top = (float)(baseline + ASCENT * height);
+    return turns;
+}
+
 static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements *replacements, bool layout)
 {
     const int end = FPDFText_CountChars(text);
@@ -241,6 +266,7 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
     if (end > 0 && !line)
         fail_out_of_memory();
     size_t count = 0;
+    int turns = 0;
     struct placed *last = NULL;
     for (int index = 0; index < end; index++) {
         const bool generated = FPDFText_IsGenerated(text, index) == 1;
@@ -250,6 +276,8 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
             if (is_hidden(FPDFText_GetTextObject(text, index)))
                 continue;
             FPDFText_GetLooseCharBox(text, index, &box);
+            if (layout)
+                turns = turn_box(text, index, &box);
             if (replacements->count)
                 here = replacement_of(replacements, FPDFText_GetTextObject(text, index));
         }
@@ -270,7 +298,7 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
                                        : !here && is_drawn_again(line, count, character, &box);
         if (!character || repeats)
             continue;
-        line[count] = (struct placed){ character, box.left, box.right, box.top, box.bottom, generated, here, 0 };
+        line[count] = (struct placed){ character, box.left, box.right, box.top, box.bottom, generated, here, turns, 0 };
         if (here)
             here->written = true;
         if (!generated)

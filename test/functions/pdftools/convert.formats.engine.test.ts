@@ -43,14 +43,19 @@ describe('other formats', () => {
     expect(text.toString()).toBe('\ufeffPage 2\n\fPage 3\n\f');
   });
 
-  it('keeps columns of a text below each other', async () => {
+  it.each([
+    ['', (x: number, y: number) => `1 0 0 1 ${x} ${y}`],
+    [' that is turned left', (x: number, y: number) => `0 1 -1 0 ${740 - y} ${x}`],
+    [' that is turned right', (x: number, y: number) => `0 -1 1 0 ${y - 600} ${700 - x}`],
+    [' upside down', (x: number, y: number) => `-1 0 0 -1 ${500 - x} ${750 - y}`],
+  ])('keeps columns of a text%s below each other', async (_, matrix) => {
     const cells = [
       ['Item', 'Price'],
       ['A long name', '1.50'],
       ['Tea', '12.00'],
     ];
     // Column after column, as some programs write tables.
-    const show = (text: string, x: number, row: number) => `1 0 0 1 ${x} ${700 - 20 * row} Tm (${text}) Tj`;
+    const show = (text: string, x: number, row: number) => `${matrix(x, 700 - 20 * row)} Tm (${text}) Tj`;
     const shown = [0, 1].flatMap((column) =>
       cells.map((row, at) => show(row[column]!, 50 + 150 * column, at)),
     );
