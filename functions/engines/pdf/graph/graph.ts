@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 /** A value of a PDF object in qpdf's JSON: names start with `/`, texts with `u:`, bytes with `b:`, and `3 0 R` refers. */
 export type Value = null | boolean | number | string | readonly Value[] | Dictionary;
 export interface Dictionary {
@@ -246,6 +246,15 @@ export function* nameTree(graph: Graph, tree: Value | undefined): Generator<read
     open.push(...[...graph.list(kids)].reverse());
     if (seen.size > 100_000 || open.length > 100_000) return;
   }
+}
+
+/** Writes the changes of a document for qpdf. */
+export function writeUpdate(graph: Graph, path: string): void {
+  // qpdf (12.3) does not read the empty name, which Chromium writes for links to the top of a page.
+  writeFileSync(
+    path,
+    JSON.stringify(graph.update(), (_, value) => (value === '/' ? null : value)),
+  );
 }
 
 /** Reads the JSON of a document that qpdf wrote. */

@@ -10,7 +10,7 @@ import { contentStreams } from './contents.ts';
 import { describeDocument } from './describe.ts';
 import { editGraph } from './edit.ts';
 import { readFieldValues } from './form-values.ts';
-import { readGraph, type Value } from './graph.ts';
+import { readGraph, type Value, writeUpdate } from './graph.ts';
 import { largeImages } from './images.ts';
 import { layerAppearances, markLayers } from './layers.ts';
 import type { Archived, GraphOperations, SourceFacts } from './operations.ts';
@@ -34,20 +34,20 @@ await serveRequests<GraphOperations>({
     const data = streams === undefined ? undefined : readGraph(streams);
     const read = (ref: Value | undefined) => data?.data(ref);
     const warnings = editGraph(graph, { ...rest, read, values, sources: sources.map(readGraph) });
-    if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
+    if (graph.isChanged) writeUpdate(graph, target);
     return { isChanged: graph.isChanged, warnings };
   },
   adapt: async ({ graph: path, target, isText }) => {
     const graph = readGraph(path);
     adaptDocument(graph, isText);
-    if (graph.isChanged) writeFileSync(target, JSON.stringify(graph.update()));
+    if (graph.isChanged) writeUpdate(graph, target);
     return graph.isChanged;
   },
   keepLayers: async ({ graph: path, target, document }) => {
     const graph = readGraph(path);
     markLayers(graph, document);
     if (document === undefined) layerAppearances(graph);
-    writeFileSync(target, JSON.stringify(graph.update()));
+    writeUpdate(graph, target);
   },
   largeImages: async ({ graph, streams, dpi }) => {
     const data = readGraph(streams);
@@ -66,7 +66,7 @@ await serveRequests<GraphOperations>({
     const graph = readGraph(path);
     const data = readGraph(streams);
     const archived = archiveDocument(graph, (ref) => data.data(ref), levelOf(standard));
-    writeFileSync(target, JSON.stringify(graph.update()));
+    writeUpdate(graph, target);
     return archived;
   },
 });
