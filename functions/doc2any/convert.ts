@@ -6,7 +6,7 @@ import { createOffice } from '../engines/office/office.ts';
 import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
 import { createSources, type Document } from '../engines/office/sources.ts';
 import { createArchiver } from '../engines/pdf/archive.ts';
-import { readStandard } from '../engines/pdf/graph/archive/standards.ts';
+import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
 import { NOT_EDITABLE, type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
 import { createPdfEngine, type PdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
@@ -90,7 +90,7 @@ export function createEngine(
   async function finish(conversion: Doc2anyConversion, source: string) {
     const { options, directory } = conversion;
     const standard = readStandard(options.pdfVersion);
-    if (standard) {
+    if (standard && standard !== ACCESSIBLE) {
       const { path, warnings } = await archiver.archive(source, standard, conversion);
       return { outputs: [{ path }], warnings };
     }

@@ -1,15 +1,18 @@
 import { mkdir, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBrowserPool } from '../engines/chromium/browser-pool.ts';
+import { TEXT_LAYER } from '../engines/chromium/request.ts';
 import { createArchiver } from '../engines/pdf/archive.ts';
-import { readStandard } from '../engines/pdf/graph/archive/standards.ts';
+import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ofOption } from '../shared/errors.ts';
 import { type Conversion, type Engine, type EngineDependencies, pageFile } from '../shared/tool.ts';
 import { editOf } from './edit.ts';
 import { coverOptions, type Html2pdfOptions } from './options.ts';
 import type { html2pdf } from './tool.ts';
+
+const PICTURED = 'A filter of CSS turns text into a picture.';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
@@ -63,8 +66,10 @@ export function createEngine(
       }
       const sourceKind = conversion.files ? 'upload' : 'url';
       const standard = readStandard(options.pdfVersion);
+      const isPicture = overlays.some((overlay) => basename(overlay) === TEXT_LAYER);
+      const obstacles = isPicture && standard === ACCESSIBLE ? [PICTURED] : [];
       const archived = standard
-        ? await archiver.archive(result, standard, conversion, { force: options.force })
+        ? await archiver.archive(result, standard, conversion, { force: options.force, obstacles })
         : { path: result, warnings: [] };
       return { ...facts, sourceKind, warnings: archived.warnings, outputs: [{ path: archived.path }] };
     },

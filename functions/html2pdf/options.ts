@@ -1,5 +1,5 @@
 import { credentialOptions, pageOptions, waitOptions } from '../engines/chromium/page-options.ts';
-import { STANDARDS } from '../engines/pdf/graph/archive/standards.ts';
+import { ACCESSIBLE, STANDARDS } from '../engines/pdf/graph/archive/standards.ts';
 import { pageRangeOptions } from '../engines/pdf/options.ts';
 import { encryptionOptions } from '../engines/pdf/qpdf/encryption.ts';
 import {
@@ -108,7 +108,7 @@ function information(value: string) {
   return read && name ? { name, value: read.value } : undefined;
 }
 
-const VERSIONS = ['1.4', '1.5', '1.6', '1.7', '2.0', ...STANDARDS] as const;
+const VERSIONS = ['1.4', '1.5', '1.6', '1.7', '2.0', ...STANDARDS, ACCESSIBLE] as const;
 
 const PERMISSIONS = ['print', 'copy', 'modify', 'annotate', 'fill', 'assemble', 'none'] as const;
 
@@ -343,11 +343,11 @@ const documentOptions = {
     ),
     pdfVersion: option(
       '--pdf-version',
-      `one of ${VERSIONS.join(', ')} (PDF/UA is not supported)`,
+      `one of ${VERSIONS.join(', ')}`,
       (value: string) => VERSIONS.find((known) => known === value),
       {
         description:
-          'Write at least this version of PDF, or follow this standard for archives. PDF/A-1b does not allow transparency',
+          'Write at least this version of PDF, or follow this standard for archives (PDF/A) or accessible documents (PDF/UA). PDF/A-1b does not allow transparency',
         schema: { enum: VERSIONS },
       },
     ),

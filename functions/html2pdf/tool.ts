@@ -1,5 +1,7 @@
 import { ignoredPageNames, insteadOfRefused, refusedPageNames } from '../engines/chromium/page-options.ts';
+import { ACCESSIBLE } from '../engines/pdf/graph/archive/standards.ts';
 import { checkArchive, checkEncryption } from '../engines/pdf/qpdf/encryption.ts';
+import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
 import { editOf } from './edit.ts';
@@ -38,5 +40,11 @@ export const html2pdf = defineTool({
     yield* checkEncryption(options);
     yield* checkArchive(options.pdfVersion, editOf(options)?.encrypt);
     yield* checkMargins(options);
+    if (options.pdfVersion !== ACCESSIBLE) return;
+    const isEncrypted = editOf(options)?.encrypt !== undefined;
+    const parameter = isEncrypted ? '--encrypt' : '--cover';
+    if (!isEncrypted && options.cover === undefined) return;
+    const message = `Parameter '${parameter}' cannot be combined with '--pdf-version=${ACCESSIBLE}'.`;
+    yield new ConversionError('BAD_PARAMETER', message, { parameter });
   },
 });

@@ -15,7 +15,14 @@ export interface ArchivedPdf {
   readonly warnings: readonly string[];
 }
 
-/** Makes finished PDFs follow PDF/A. */
+interface ArchiveSettings {
+  readonly force?: boolean;
+  readonly linearize?: boolean;
+  /** Obstacles that were found before. */
+  readonly obstacles?: readonly string[];
+}
+
+/** Makes finished PDFs follow PDF/A or PDF/UA. */
 export function createArchiver(dependencies: EngineDependencies) {
   const qpdf = createQpdf(dependencies);
   const graphs = createGraphs(dependencies);
@@ -28,7 +35,7 @@ export function createArchiver(dependencies: EngineDependencies) {
     source: string,
     standard: Standard,
     request: WorkerRequest,
-    { force = false, linearize }: { readonly force?: boolean; readonly linearize?: boolean } = {},
+    { force = false, linearize, obstacles: known = [] }: ArchiveSettings = {},
   ): Promise<ArchivedPdf> {
     const file = (suffix: string) => source.replace(/(\.pdf)?$/, suffix);
     const [graph, update, target] = [file('-objects.json'), file('-archive.json'), file('-archive.pdf')];
@@ -39,7 +46,8 @@ export function createArchiver(dependencies: EngineDependencies) {
     if (streams === undefined) throw tooLargeError();
     const args = { graph: name(graph), streams: name(streams), target: name(update), standard };
     const files = { inputs: [graph, streams], outputs: [update] };
-    const { obstacles, warnings } = await graphs.run<Archived>('archive', args, files, request);
+    const { obstacles: found, warnings } = await graphs.run<Archived>('archive', args, files, request);
+    const obstacles = [...known, ...found];
     if (obstacles.length > 0) {
       if (force)
         return { path: source, warnings: obstacles.map((each) => `The result is not ${standard}: ${each}`) };
@@ -63,7 +71,7 @@ export type Archiver = ReturnType<typeof createArchiver>;
 function tooLargeError(): ConversionError {
   return new ConversionError(
     'RESULT_TOO_LARGE',
-    'The document has too many objects to be checked for PDF/A.',
+    'The document has too many objects to be checked for a standard.',
   );
 }
 

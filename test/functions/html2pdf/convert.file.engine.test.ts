@@ -1,4 +1,4 @@
-import { PermissionFlag } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { getDocument, PermissionFlag } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { describe, expect, it } from 'vitest';
 import { noisyPhoto } from '../../fixtures/image.ts';
 import { permissionsOf } from '../../helpers/pdf.ts';
@@ -7,6 +7,8 @@ import { usePages } from '../engines/chromium/use-pages.ts';
 const photo = await noisyPhoto(400, 300).blur(3).png().toBuffer();
 const { pdf } = await usePages({
   '/faint': '<!doctype html><p style="opacity: 0.5">faint',
+  '/list':
+    '<!doctype html><html lang=en><title>List</title><ul><li><a href="https://example.com/">away</a> <a href="#">top</a>',
   '/photo': '<!doctype html><img src="/photo.png">',
   '/photo.png': (_request, response) =>
     void response.writeHead(200, { 'content-type': 'image/png' }).end(photo),
@@ -24,6 +26,23 @@ describe('the PDF', () => {
     expect(bytes.toString()).toContain('<pdfaid:part>2</pdfaid:part>');
     await expect(pdf('/photo', { '--pdf-version': 'PDF/A-2b', '--encrypt': 'x' })).rejects.toMatchObject({
       code: 'BAD_PARAMETER',
+    });
+  });
+
+  it('follows PDF/UA, even if headers are drawn over it', async () => {
+    const options = { '--pdf-version': 'PDF/UA-1', '--page-offset': '1', '--footer-left': '[page]' };
+    const { bytes } = await pdf('/list', options);
+
+    expect(bytes.toString()).toContain('<pdfuaid:part>1</pdfuaid:part>');
+    const document = await getDocument({ data: new Uint8Array(bytes), verbosity: 0 }).promise;
+    const page = await document.getPage(1);
+    expect(JSON.stringify(await page.getStructTree())).toMatch(/"role":"LBody".*"role":"Link"/);
+    const [link] = await page.getAnnotations();
+    expect(link.contentsObj.str).toBe('https://example.com/');
+    await document.loadingTask.destroy();
+    await expect(pdf('/photo', { '--pdf-version': 'PDF/UA-1' })).rejects.toMatchObject({
+      code: 'CONVERSION_FAILED',
+      message: expect.stringContaining('A picture on page 1 has no alternative text.'),
     });
   });
 

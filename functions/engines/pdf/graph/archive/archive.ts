@@ -1,3 +1,4 @@
+import { makeAccessible } from '../accessible/accessible.ts';
 import { boxOf } from '../canvas.ts';
 import {
   type Dictionary,
@@ -51,8 +52,8 @@ export function neededStreams(graph: Graph): string[] {
 }
 
 /**
- * Makes a document follow PDF/A as far as that does not change its pages. Returns what keeps it from following the
- * standard, and warnings about what was removed.
+ * Makes a document follow a standard as far as that does not change its pages. Returns what keeps it from following
+ * the standard, and warnings about what was removed.
  */
 export function archiveDocument(
   graph: Graph,
@@ -64,23 +65,29 @@ export function archiveDocument(
   const isOld = level.part === 1;
 
   if (graph.trailer['/Encrypt'] !== undefined) obstacles.add('The document is encrypted.');
-  mendCatalog();
-  for (const { ref, dict } of graph.pages) mendPage(ref, dict);
-  for (const [ref, , isStream] of [...graph.entries()]) mendObject(ref, isStream);
-  checkColors();
-  const profile = graph.addStream({ '/N': 3 }, srgbProfile());
-  const intent = graph.add({
-    '/Type': '/OutputIntent',
-    '/S': '/GTS_PDFA1',
-    '/OutputConditionIdentifier': 'u:sRGB IEC61966-2.1',
-    '/Info': 'u:sRGB IEC61966-2.1',
-    '/DestOutputProfile': profile,
-  });
-  graph.merge(graph.rootRef, { '/OutputIntents': [intent] });
-  const invoice = mendFiles();
+  const invoice = level.part > 0 ? mendArchive() : undefined;
+  if (level.isAccessible) for (const obstacle of makeAccessible(graph, read)) obstacles.add(obstacle);
   mendInformation(invoice);
   checkContents();
   return { obstacles: [...obstacles], warnings: [...warnings] };
+
+  /** Does what only PDF/A requires. Returns the invoice among the attached files. */
+  function mendArchive(): Invoice | undefined {
+    mendCatalog();
+    for (const { ref, dict } of graph.pages) mendPage(ref, dict);
+    for (const [ref, , isStream] of [...graph.entries()]) mendObject(ref, isStream);
+    checkColors();
+    const profile = graph.addStream({ '/N': 3 }, srgbProfile());
+    const intent = graph.add({
+      '/Type': '/OutputIntent',
+      '/S': '/GTS_PDFA1',
+      '/OutputConditionIdentifier': 'u:sRGB IEC61966-2.1',
+      '/Info': 'u:sRGB IEC61966-2.1',
+      '/DestOutputProfile': profile,
+    });
+    graph.merge(graph.rootRef, { '/OutputIntents': [intent] });
+    return mendFiles();
+  }
 
   function mendCatalog(): void {
     const { root } = graph;
@@ -420,9 +427,11 @@ export function archiveDocument(
     const seen = new Set<string>();
     const contentOf = (bytes: Buffer, resources: Value | undefined): Content => {
       const content = readContent(bytes);
-      for (const problem of content.problems) obstacles.add(problem);
-      if (content.isCmyk) obstacles.add(CMYK);
-      if (content.isWide && isOld) obstacles.add('A number is too large.');
+      if (level.part > 0) {
+        for (const problem of content.problems) obstacles.add(problem);
+        if (content.isCmyk) obstacles.add(CMYK);
+        if (content.isWide && isOld) obstacles.add('A number is too large.');
+      }
       const { '/Font': named, '/XObject': objects, '/Pattern': patterns } = graph.dict(resources);
       for (const [name, codes] of content.texts) {
         const ref = graph.dict(named)[`/${name}`];

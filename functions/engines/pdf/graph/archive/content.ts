@@ -126,6 +126,7 @@ export function readContent(bytes: Buffer): Content {
 
 const NUMBER = /[+-]*(?:\d+\.?\d*|\.\d+)(?:-\d*)?/y;
 const WORD = /[^\s\0()<>[\]{}/%]+/y;
+const DICTIONARY_MARK = /<<|>>/y;
 const SPACE = /(?:[\s\0]+|%[^\r\n]*)+/y;
 
 /** Reads the tokens of a content stream. */
@@ -164,8 +165,9 @@ export class Scanner {
     const word = this.#match(WORD);
     if (word === 'true' || word === 'false' || word === 'null') return { kind: 'mark', value: word };
     if (word !== undefined) return { kind: 'operator', value: word };
-    this.#at += 1;
-    return { kind: 'mark', value: first };
+    const mark = this.#match(DICTIONARY_MARK) ?? first;
+    if (mark === first) this.#at += 1;
+    return { kind: 'mark', value: mark };
   }
 
   /** Skips an image after `BI`, and returns its dictionary. */

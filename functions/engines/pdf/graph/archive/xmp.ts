@@ -23,7 +23,7 @@ export interface Invoice {
 /** Writes the metadata of a document (ISO 16684-1) with the standard that it follows. */
 export function xmpOf(
   properties: Properties,
-  { part, isUnicode }: Level,
+  { part, isUnicode, isAccessible }: Level,
   invoice: Invoice | undefined,
 ): string {
   const { title, author, subject, keywords, creator, producer, created, modified } = properties;
@@ -37,11 +37,7 @@ export function xmpOf(
   return `<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
-<rdf:Description rdf:about="" xmlns:pdfaid="http://www.aiim.org/pdfa/ns/id/">
-<pdfaid:part>${part}</pdfaid:part>
-<pdfaid:conformance>${isUnicode ? 'U' : 'B'}</pdfaid:conformance>
-</rdf:Description>
-<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">
+${part > 0 ? claimOf('pdfaid', 'pdfa', `<pdfaid:part>${part}</pdfaid:part>\n<pdfaid:conformance>${isUnicode ? 'U' : 'B'}</pdfaid:conformance>`) : ''}${isAccessible ? claimOf('pdfuaid', 'pdfua', '<pdfuaid:part>1</pdfuaid:part>') : ''}<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">
 <dc:format>application/pdf</dc:format>
 ${inside('dc:title', 'Alt', title)}${inside('dc:creator', 'Seq', author)}${inside('dc:description', 'Alt', subject)}</rdf:Description>
 <rdf:Description rdf:about="" xmlns:pdf="http://ns.adobe.com/pdf/1.3/">
@@ -51,6 +47,11 @@ ${plain('xmp:CreatorTool', creator)}${plain('xmp:CreateDate', created)}${plain('
 ${invoice ? invoiceOf(invoice) : ''}</rdf:RDF>
 </x:xmpmeta>
 <?xpacket end="w"?>`;
+}
+
+function claimOf(prefix: string, standard: string, properties: string): string {
+  const namespace = `http://www.aiim.org/${standard}/ns/id/`;
+  return `<rdf:Description rdf:about="" xmlns:${prefix}="${namespace}">\n${properties}\n</rdf:Description>\n`;
 }
 
 const SCHEMA = 'urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#';
