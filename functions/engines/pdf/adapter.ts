@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import type { ScriptDependencies } from '../client.ts';
 import { createGraphs } from './graph/client.ts';
+import type { Adapted } from './graph/operations.ts';
 import { MAX_JSON } from './graph/streams.ts';
 import type { PdfConversion } from './options.ts';
 import type { PdfDocument } from './pdfium/document.ts';
@@ -16,8 +17,8 @@ export function createAdapter(dependencies: ScriptDependencies, qpdf: Qpdf) {
   /** Returns a copy to draw or read, or the document itself if it needs no change or is too damaged or large for one. */
   async function adapt(document: PdfDocument, conversion: PdfConversion): Promise<PdfDocument> {
     const { format, directory } = conversion;
-    const { foreignGlyphs, hiddenLayers } = document.survey;
-    if (format === 'pdf' || !(foreignGlyphs || hiddenLayers)) return document;
+    const { foreignGlyphs, hiddenLayers, userUnits } = document.survey;
+    if (format === 'pdf' || !(foreignGlyphs || hiddenLayers || userUnits)) return document;
     const { path: source, password } = document.source;
     const graph = join(directory, 'adapted.json');
     const update = join(directory, 'adapted-update.json');
@@ -28,17 +29,28 @@ export function createAdapter(dependencies: ScriptDependencies, qpdf: Qpdf) {
       const name = (path: string) => relative(directory, path);
       const args = { graph: name(graph), target: name(update), isText: format === 'txt' };
       const files = { inputs: [graph], outputs: [update] };
-      if (!(await graphs.run<boolean>('adapt', args, files, conversion))) return document;
+      const { isChanged, units } = await graphs.run<Adapted>('adapt', args, files, conversion);
+      const inPoints = { ...document, sizeOf: sizesIn(units, document) };
+      if (!isChanged) return inPoints;
       await qpdf.edit({ source, target, password, update, decrypt: true }, conversion);
+      return {
+        ...inPoints,
+        source: { ...document.source, id: randomUUID(), path: target, password: undefined },
+      };
     } catch (thrown) {
       if (thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE') return document;
       throw thrown;
     }
-    return {
-      ...document,
-      source: { ...document.source, id: randomUUID(), path: target, password: undefined },
-    };
   }
 
   return { adapt, close: () => graphs.close() };
+}
+
+/** Returns a function that gives the sizes of pages in points. */
+function sizesIn(units: readonly number[], { sizeOf }: PdfDocument): PdfDocument['sizeOf'] {
+  return async (page) => {
+    const { width, height } = await sizeOf(page);
+    const unit = units[page - 1] ?? 1;
+    return { width: width * unit, height: height * unit };
+  };
 }

@@ -14,7 +14,7 @@
 #define MAX_OBJECTS (256UL << 20)
 
 struct counts {
-    size_t cid_fonts, descriptors, files, layers, states;
+    size_t cid_fonts, descriptors, files, layers, states, units;
 };
 
 static size_t count_of(const char *bytes, size_t size, const char *name)
@@ -33,6 +33,7 @@ static void count(struct counts *counts, const char *bytes, size_t size)
     counts->files += count_of(bytes, size, "/FontFile");
     counts->layers += count_of(bytes, size, "/OCProperties");
     counts->states += count_of(bytes, size, "/OFF");
+    counts->units += count_of(bytes, size, "/UserUnit");
 }
 
 // Inflates the stream that begins after `from` into a buffer that grows. Returns the size, or 0 if that fails.
@@ -86,5 +87,6 @@ struct survey survey_document(const char *bytes, size_t size)
     return (struct survey) {
         .foreign_glyphs = locked || (counts.cid_fonts > 0 && foreign),
         .hidden_layers = locked || (counts.layers > 0 && counts.states > 0),
+        .user_units = locked || counts.units > 0,
     };
 }

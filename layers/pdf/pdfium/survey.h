@@ -11,6 +11,8 @@ struct survey {
     bool foreign_glyphs;
     // Layers that are not displayed.
     bool hidden_layers;
+    // Pages whose unit is not a point.
+    bool user_units;
 };
 
 // Surveys the objects of a document, including those in object streams unless they are encrypted.

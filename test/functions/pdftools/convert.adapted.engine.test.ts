@@ -1,3 +1,4 @@
+import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
@@ -97,4 +98,30 @@ it('leaves out the text of hidden layers', async () => {
   ]);
 
   expect(await textOf(pdf)).toBe('plain on any Or');
+});
+
+it('applies the unit of a page to its size and to what is drawn on it', async () => {
+  const source = pdfOf([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 50]/UserUnit 3/Contents 4 0 R>>',
+    streamOf(''),
+  ]);
+  const sizeOf = async (pdf: Buffer, options: string) => {
+    const { width, height } = await sharp(await convertOne(pdf, { format: 'png', options })).metadata();
+    return [width, height];
+  };
+
+  expect(await sizeOf(source, '-r=72')).toEqual([300, 150]);
+  expect(JSON.parse(String(await convertOne(source, { format: 'json' }))).pages[0]).toMatchObject({
+    width: 300,
+  });
+  // A letter of 30 points: 10 units of the page.
+  const marked = await convertOne(source, {
+    format: 'pdf',
+    options: '-watermark=I -watermark-size=30 -watermark-angle=0',
+  });
+  const [, height] = await sizeOf(marked, '-r=72 -trimimage');
+  expect(height).toBeGreaterThan(18);
+  expect(height).toBeLessThan(26);
 });

@@ -10,12 +10,12 @@ const MILLIMETER = 72 / 25.4;
 /** A4, for a page without a valid size. */
 const DEFAULT_BOX = [0, 0, 595, 842];
 
-/** A page as it is displayed: its size, and the transformation from displayed coordinates to its own. */
+/** A page as it is displayed: its size in points, and the transformation from displayed coordinates to its own. */
 export interface Displayed extends Size {
   readonly matrix: Matrix;
 }
 
-/** Returns the visible part of a page, with its rotation applied. */
+/** Returns the visible part of a page in points, with its rotation applied. */
 export function displayed(graph: Graph, { dict }: Page): Displayed {
   const media = boxOf(graph, dict['/MediaBox']) ?? DEFAULT_BOX;
   const crop = boxOf(graph, dict['/CropBox']) ?? media;
@@ -23,18 +23,27 @@ export function displayed(graph: Graph, { dict }: Page): Displayed {
   const [x1, y1] = [Math.min(media[2]!, crop[2]!), Math.min(media[3]!, crop[3]!)];
   const [left, bottom, right, top] =
     x1 > x0 && y1 > y0 ? [x0, y0, x1, y1] : (media as [number, number, number, number]);
-  const [width, height] = [right - left, top - bottom];
+  const [across, up] = [right - left, top - bottom];
+  const unit = userUnit(graph, dict);
+  const [width, height] = [across * unit, up * unit];
+  const side = 1 / unit;
   const rotation = ((Math.round(graph.number(dict['/Rotate']) / 90) % 4) + 4) % 4;
   switch (rotation) {
     case 1:
-      return { width: height, height: width, matrix: [0, 1, -1, 0, left + width, bottom] };
+      return { width: height, height: width, matrix: [0, side, -side, 0, left + across, bottom] };
     case 2:
-      return { width, height, matrix: [-1, 0, 0, -1, left + width, bottom + height] };
+      return { width, height, matrix: [-side, 0, 0, -side, left + across, bottom + up] };
     case 3:
-      return { width: height, height: width, matrix: [0, -1, 1, 0, left, bottom + height] };
+      return { width: height, height: width, matrix: [0, -side, side, 0, left, bottom + up] };
     default:
-      return { width, height, matrix: [1, 0, 0, 1, left, bottom] };
+      return { width, height, matrix: [side, 0, 0, side, left, bottom] };
   }
+}
+
+/** Returns the size of a page's unit in points. */
+export function userUnit(graph: Graph, page: Dictionary): number {
+  const unit = graph.number(page['/UserUnit'], 1);
+  return unit > 0 ? unit : 1;
 }
 
 /** Reads a rectangle as left, bottom, right and top. */

@@ -1,5 +1,6 @@
 import type { Size } from '../../../shared/options/geometry.ts';
 import { Scanner } from './archive/content.ts';
+import { userUnit } from './canvas.ts';
 import { type Dictionary, type Graph, isReference, MAX_DEPTH, type Value } from './graph.ts';
 
 /** An image and the pixels that it needs. */
@@ -72,10 +73,10 @@ export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduce
     }
   };
   for (const { dict } of graph.pages) {
-    const { '/Contents': contents, '/Resources': resources, '/UserUnit': unit } = dict;
+    const { '/Contents': contents, '/Resources': resources } = dict;
     const streams = Array.isArray(graph.get(contents)) ? graph.list(contents) : [contents];
     const parts = streams.flatMap((each) => [read(each) ?? Buffer.alloc(0), Buffer.from('\n')]);
-    const factor = graph.number(unit, 1);
+    const factor = userUnit(graph, dict);
     visit(Buffer.concat(parts), graph.dict(resources), [factor, 0, 0, factor], 0);
   }
   // Some places were not found.

@@ -37,7 +37,7 @@ export interface GraphOperations {
     readonly order: readonly Placed[];
     readonly work: GraphWork;
   };
-  /** Writes changes for PDFium to `target`; see `adaptDocument`. Returns whether there are any. */
+  /** Writes changes for PDFium to `target`; see `adaptDocument`. Returns whether there are any, and the units of pages. */
   readonly adapt: { readonly graph: string; readonly target: string; readonly isText: boolean };
   /** Writes changes that keep the layers of a document whose pages are merged into another one to `target`. */
   readonly keepLayers: {
@@ -71,6 +71,13 @@ export interface GraphOperations {
 export interface Archived {
   readonly obstacles: readonly string[];
   readonly warnings: readonly string[];
+}
+
+/** The result of `adapt`. */
+export interface Adapted {
+  readonly isChanged: boolean;
+  /** Sizes of the units of pages in points. */
+  readonly units: readonly number[];
 }
 
 /** Position on a page as displayed, with the distance from its edges in millimeters. */

@@ -6,6 +6,7 @@ import { adaptDocument } from './adapt.ts';
 import { archiveDocument, neededStreams } from './archive/archive.ts';
 import { levelOf } from './archive/standards.ts';
 import { attachedFiles } from './attachments.ts';
+import { userUnit } from './canvas.ts';
 import { contentStreams } from './contents.ts';
 import { describeDocument } from './describe.ts';
 import { editGraph } from './edit.ts';
@@ -13,7 +14,7 @@ import { readFieldValues } from './form-values.ts';
 import { readGraph, type Value, writeUpdate } from './graph.ts';
 import { largeImages } from './images.ts';
 import { layerAppearances, markLayers } from './layers.ts';
-import type { Archived, GraphOperations, SourceFacts } from './operations.ts';
+import type { Adapted, Archived, GraphOperations, SourceFacts } from './operations.ts';
 
 await serveRequests<GraphOperations>({
   inspect: async ({ graph: path }): Promise<SourceFacts> => {
@@ -37,11 +38,11 @@ await serveRequests<GraphOperations>({
     if (graph.isChanged) writeUpdate(graph, target);
     return { isChanged: graph.isChanged, warnings };
   },
-  adapt: async ({ graph: path, target, isText }) => {
+  adapt: async ({ graph: path, target, isText }): Promise<Adapted> => {
     const graph = readGraph(path);
     adaptDocument(graph, isText);
     if (graph.isChanged) writeUpdate(graph, target);
-    return graph.isChanged;
+    return { isChanged: graph.isChanged, units: graph.pages.map(({ dict }) => userUnit(graph, dict)) };
   },
   keepLayers: async ({ graph: path, target, document }) => {
     const graph = readGraph(path);

@@ -36,6 +36,8 @@ export interface Opened {
   readonly foreignGlyphs?: boolean;
   /** Whether layers may be hidden. */
   readonly hiddenLayers?: boolean;
+  /** Whether the units of pages may not be points, which PDFium ignores. */
+  readonly userUnits?: boolean;
 }
 
 /** Pages that were not drawn. */
