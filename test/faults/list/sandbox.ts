@@ -34,7 +34,7 @@ export const sandbox = [
   ...inFile(
     'functions/engines/worker/process.ts',
     [
-      ['process.kill(-this.#child.pid,', 'process.kill(this.#child.pid,'],
+      ['      await killOrphans(this.#home);\n', ''],
       ['this.#sent[what] > MAX_SENT[what]', 'this.#sent[what] > 1000 * MAX_SENT[what]'],
       ['detached: launcher === undefined', 'detached: false'],
     ],

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -98,6 +98,20 @@ describe('the sandbox', () => {
     ...FORBIDDEN,
   ])('forbids %s', (name) => {
     expect(errors.get(name)).toBe(EPERM);
+  });
+
+  it('lets a program write into its own directory, but not into one that it reads', () => {
+    const [own, readable] = [join(directory, 'home'), mkdtempSync(join(tmpdir(), 'readable-'))];
+    const touch = (folder: string) => {
+      const system = ['/lib', '/lib64', '/usr', '/etc/ld.so.cache', '/proc/self'];
+      spawnSync(enter, [own, ...system, readable, '--', '/usr/bin/touch', join(folder, 'file')]);
+      return readdirSync(folder).includes('file');
+    };
+
+    const written = [touch(own), touch(readable)];
+
+    rmSync(readable, { recursive: true });
+    expect(written).toEqual([true, false]);
   });
 
   it('does not pass on the descriptor with which it starts its program', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +35,15 @@ function runScript(script: string): Promise<unknown> {
   return worker.request({ operation: 'run', arguments: {} }, join(temporary, 'conversion'), {});
 }
 
+/** Returns the letter of a process's state, or an empty text if it is gone. */
+function stateOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.slice(0, 1);
+  } catch {
+    return '';
+  }
+}
+
 const HEARTBEAT = '{"id":1,"heartbeat":1}\\n';
 const RESULT = '{"id":1,"result":"done"}\\n';
 
@@ -56,6 +66,17 @@ describe('the output of a worker during a request', () => {
     expect((thrown as Error).message).toContain(`The worker exited: it sent more than ${limit}.`);
     expect(worker.usable).toBe(false);
   });
+});
+
+it('is killed together with the processes that it has started, even in another session', async () => {
+  const file = join(temporary, 'pid');
+  start('/bin/sh', '-c', `setsid sh -c 'echo $$ > ${file}; exec sleep 240' & wait`);
+  const child = await vi.waitFor(() => Number(readFileSync(file, 'utf8').match(/^\d+\n/)![0]));
+
+  worker.kill();
+
+  // Its parent is gone, so another process has to reap it.
+  await vi.waitFor(() => expect(stateOf(child)).toMatch(/^[ZX]?$/));
 });
 
 describe('a worker that idles before it is ready', () => {
