@@ -1,6 +1,5 @@
 import { Scanner } from './archive/content.ts';
-import { type Graph, isReference, type Page, type Value } from './graph.ts';
-import type { ReadStream } from './images.ts';
+import { type Graph, isReference, type Page, type ReadStream, type Value } from './graph.ts';
 
 /** Operators that end what others begin. */
 const ENDS = { BT: 'ET', BMC: 'EMC', BDC: 'EMC', q: 'Q' } as const;

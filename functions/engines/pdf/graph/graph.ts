@@ -26,6 +26,9 @@ export interface Page {
   readonly dict: Dictionary;
 }
 
+/** Returns the data of a stream, or `undefined` if they were not read. */
+export type ReadStream = (ref: Value | undefined) => Buffer | undefined;
+
 const INHERITED = ['/Resources', '/MediaBox', '/CropBox', '/Rotate'] as const;
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|[-+.\d]+/g;
 const REFERENCE = /^\d+ \d+ R$/;

@@ -1,7 +1,7 @@
 import type { Size } from '../../../shared/options/geometry.ts';
 import { Scanner } from './archive/content.ts';
 import { userUnit } from './canvas.ts';
-import { type Dictionary, type Graph, isReference, MAX_DEPTH, type Value } from './graph.ts';
+import { type Dictionary, type Graph, isReference, MAX_DEPTH, type ReadStream, type Value } from './graph.ts';
 
 /** An image and the pixels that it needs. */
 export interface Reduced {
@@ -28,7 +28,6 @@ const WORTHWHILE = 5 / 6;
 const MAX_VISITS = 50_000;
 
 type Scale = readonly [a: number, b: number, c: number, d: number];
-export type ReadStream = (ref: Value | undefined) => Buffer | undefined;
 
 /**
  * Returns the images that are shown at more than `dpi` wherever a page shows them, with their soft masks, and those that

@@ -3,8 +3,8 @@ import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import type { Size } from '../../../shared/options/geometry.ts';
 import { serveRequests } from '../../worker/serve.ts';
-import { type Dictionary, type Graph, type GraphJson, readGraph } from '../graph/graph.ts';
-import type { ReadStream, Reduced } from '../graph/images.ts';
+import { type Dictionary, type Graph, type GraphJson, type ReadStream, readGraph } from '../graph/graph.ts';
+import type { Reduced } from '../graph/images.ts';
 import type { ImageOperations } from './client.ts';
 
 await serveRequests<ImageOperations>({

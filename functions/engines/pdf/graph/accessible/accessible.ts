@@ -1,5 +1,4 @@
-import type { ReadStream } from '../archive/fonts.ts';
-import { type Dictionary, type Graph, isReference, textOf, type Value } from '../graph.ts';
+import { type Dictionary, type Graph, isReference, type ReadStream, textOf, type Value } from '../graph.ts';
 import { markArtifacts } from './artifacts.ts';
 import { mendStructure, numberTree } from './structure.ts';
 

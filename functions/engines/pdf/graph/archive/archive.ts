@@ -6,11 +6,12 @@ import {
   isDictionary,
   isReference,
   nameTree,
+  type ReadStream,
   textOf,
   type Value,
 } from '../graph.ts';
 import { type Content, readContent } from './content.ts';
-import { checkFont, type ReadStream } from './fonts.ts';
+import { checkFont } from './fonts.ts';
 import { srgbProfile } from './profile.ts';
 import type { Level } from './standards.ts';
 import { type Invoice, pdfDate, xmpDate, xmpOf } from './xmp.ts';

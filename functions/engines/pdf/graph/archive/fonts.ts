@@ -1,4 +1,11 @@
-import { type Dictionary, type Graph, isDictionary, isReference, type Value } from '../graph.ts';
+import {
+  type Dictionary,
+  type Graph,
+  isDictionary,
+  isReference,
+  type ReadStream,
+  type Value,
+} from '../graph.ts';
 import type { Level } from './standards.ts';
 import { readTrueType, type TrueType } from './true-type.ts';
 import { readType1 } from './type1.ts';
@@ -9,9 +16,6 @@ const STANDARD_ENCODINGS: Readonly<Record<string, string>> = {
   '/WinAnsiEncoding': 'windows-1252',
   '/MacRomanEncoding': 'macintosh',
 };
-
-/** Reads the decoded bytes of a stream, which must be one of `neededStreams`. */
-export type ReadStream = (ref: Value | undefined) => Buffer | undefined;
 
 /**
  * Mends a font, and returns what keeps it from following the standard. `codes` are the strings that are shown in it.
