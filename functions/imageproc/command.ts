@@ -1,8 +1,9 @@
 import { matteOf } from './encode/options.ts';
+import { has, type ImageFormat } from './formats.ts';
 import { defined } from './options/define.ts';
 import type { Operation, SettingName } from './options/steps.ts';
 import { needsAllFrames } from './plan.ts';
-import type { Frames, ImageFormat, ImageprocOptions } from './request.ts';
+import type { Frames, ImageprocOptions } from './request.ts';
 
 /** Settings that ImageMagick gets. The others are for sharp, or part of `-composite`. */
 const SETTINGS: readonly SettingName[] = [
@@ -11,9 +12,6 @@ const SETTINGS: readonly SettingName[] = [
 
 /** Operators that change the size of the canvas, which would move later results. */
 const MOVING = /^-(crop|trim|rotate|shear|deskew|chop|splice|polaroid|shadow|extent)$|^\+distort$/;
-
-/** Formats that hold several frames or pages. */
-export const SEQUENCES: readonly ImageFormat[] = ['gif', 'webp', 'tiff', 'pdf'];
 
 const FIRST_FRAME = ['-delete', '1--1'];
 
@@ -89,7 +87,7 @@ export function writeArguments(
     compress,
     'sampling-factor': sampling,
   });
-  const isAnimated = frames.length > 1 && (format === 'gif' || format === 'webp');
+  const isAnimated = frames.length > 1 && has(format, 'animation');
   const color = defined(options.define, 'png:color-type');
   return [
     ...(color === '0' ? ['-type', 'Grayscale'] : color === '4' ? ['-type', 'GrayscaleAlpha'] : []),
@@ -101,7 +99,7 @@ export function writeArguments(
     ...(format === 'tiff' && compress === undefined ? ['-compress', isBilevel ? 'Group4' : 'LZW'] : []),
     ...(format === 'tiff' && isBilevel && type === undefined ? ['-type', 'Bilevel'] : []),
     // Other formats would write one file per frame.
-    ...(SEQUENCES.includes(format) ? [] : FIRST_FRAME),
+    ...(has(format, 'frames') ? [] : FIRST_FRAME),
     // The maximum that the format allows.
     ...(format === 'ico' ? ['-resize', '256x256>'] : []),
     ...(animation ? ['-loop', String(animation.loop)] : []),

@@ -6,19 +6,13 @@ import { createMagick, editError, MagickError } from '../engines/imagemagick/mag
 import { ConversionError, ofOption } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
-import { coderOf, editArguments, SEQUENCES, writeArguments } from './command.ts';
+import { coderOf, editArguments, writeArguments } from './command.ts';
 import { resultDensity, sharpEncodes } from './encode/options.ts';
+import { has, type ImageFormat } from './formats.ts';
 import { imagesOf } from './options/steps.ts';
 import type { PdfRequest } from './pdf/write.ts';
 import { needsAllFrames, planOf } from './plan.ts';
-import type {
-  Frames,
-  ImageFormat,
-  ImageprocOptions,
-  ImageprocRequest,
-  ImageprocResult,
-  SharpFormat,
-} from './request.ts';
+import type { Frames, ImageprocOptions, ImageprocRequest, ImageprocResult } from './request.ts';
 import type { Decoding } from './source/foreign.ts';
 import { missingFrameError } from './source/limits.ts';
 import { imageproc } from './tool.ts';
@@ -68,7 +62,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     const output = `image.${format}`;
     const parts = planOf(options, format);
     const operations = parts.flatMap((part) => part.operations);
-    const allFrames = SEQUENCES.includes(format) || operations.some(needsAllFrames);
+    const allFrames = has(format, 'frames') || operations.some(needsAllFrames);
 
     let image: Frames = { frames: [relative(directory, source.path)] };
     let isWritten = false;
@@ -92,11 +86,10 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
         }
         continue;
       }
-      const writes = isLast && sharpEncodes(format, options);
       const request: ImageprocRequest = {
-        paths: isLast && !SEQUENCES.includes(format) ? image.frames.slice(0, 1) : image.frames,
+        paths: isLast && !has(format, 'frames') ? image.frames.slice(0, 1) : image.frames,
         operations: part.operations,
-        ...(writes && { output: { path: output, format: format as SharpFormat } }),
+        ...(isLast && sharpEncodes(format, options) && { output: { path: output, format } }),
         prefix,
         allFrames,
         keepsSource: format === 'pdf' && parts.length === 1 && keepsSource(options),

@@ -1,7 +1,8 @@
 import { sharpEncodes } from './encode/options.ts';
+import type { ImageFormat } from './formats.ts';
 import { engineOf } from './operators/engine.ts';
 import { type Operation, type OperatorName, operatorsOf } from './options/steps.ts';
-import type { ImageFormat, ImageprocOptions } from './request.ts';
+import type { ImageprocOptions } from './request.ts';
 
 /** Consecutive operators that one engine runs. */
 interface Part {

@@ -1,4 +1,5 @@
 import type { ConversionLimits, OptionsOf } from '../shared/tool.ts';
+import type { SharpFormat } from './formats.ts';
 import type { Resolution } from './options/resolution.ts';
 import type { Operation } from './options/steps.ts';
 import type { ImageKind } from './source/detect.ts';
@@ -6,9 +7,6 @@ import type { Decoding } from './source/foreign.ts';
 import type { imageproc } from './tool.ts';
 
 export type ImageprocOptions = OptionsOf<typeof imageproc>;
-export type ImageFormat = (typeof imageproc)['formats'][number];
-/** Formats that sharp writes. */
-export type SharpFormat = Exclude<ImageFormat, 'tiff' | 'bmp' | 'ico' | 'pdf'>;
 
 /** Arguments of the worker, which runs sharp. Files are named relative to the directory of the conversion. */
 export interface ImageprocRequest {

@@ -1,5 +1,4 @@
 import { ConversionError } from '../shared/errors.ts';
-import type { Format } from '../shared/formats.ts';
 import {
   category,
   choice,
@@ -13,6 +12,7 @@ import {
 import { paper } from '../shared/options/paper.ts';
 import { PAPER } from '../shared/paper.ts';
 import { defineTool } from '../shared/tool.ts';
+import { formatsWith, IMAGE_FORMATS } from './formats.ts';
 import { define, sampling } from './options/define.ts';
 import { resolution } from './options/resolution.ts';
 import { imagesOf, SETTING_NAMES, STEPS } from './options/steps.ts';
@@ -20,12 +20,6 @@ import { IGNORED, REFUSED } from './options/words.ts';
 
 /** Maximum number of images from other URLs in one request. */
 const MAX_IMAGES = 10;
-
-/** Formats that can contain profiles, EXIF or XMP. */
-const WITH_METADATA = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
-
-/** Formats that can contain a resolution. */
-const WITH_RESOLUTION = ['jpg', 'png', 'tiff', 'bmp', 'pdf'] as const satisfies readonly Format[];
 
 const imageprocOptions = {
   steps: sequence(STEPS, { description: 'Apply operators from left to right', settings: SETTING_NAMES }),
@@ -45,25 +39,25 @@ const imageprocOptions = {
     quality: integer('-quality', {
       min: 0,
       max: 100,
-      outputs: ['jpg', 'png', 'webp', 'avif', 'pdf'],
+      outputs: formatsWith('quality'),
       description: 'Set the quality, by default 92. For png, the tens digit is the compression level',
     }),
     interlace: choice('-interlace', ['Plane', 'Line', 'JPEG', 'PNG', 'GIF', 'Partition', 'None'], {
-      outputs: ['jpg', 'png', 'gif'],
+      outputs: formatsWith('interlace'),
       description: 'Write a progressive image, unless the value is None',
     }),
     type: choice(
       '-type',
       ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
       {
-        outputs: ['jpg', 'png', 'webp', 'gif', 'tiff', 'bmp'],
+        outputs: formatsWith('type'),
         description: 'Write this type of pixels. By default, the smallest type that loses nothing',
       },
     ),
     depth: integer('-depth', {
       min: 1,
       max: 16,
-      outputs: ['png', 'tiff'],
+      outputs: formatsWith('depth'),
       description: 'Write this number of bits per sample, if that is enough for the image',
     }),
     compress: choice(
@@ -104,23 +98,23 @@ const imageprocOptions = {
   ),
   ...category('Metadata', {
     density: resolution('-density', {
-      outputs: WITH_RESOLUTION,
+      outputs: formatsWith('resolution'),
       anyOutputFrom: ['svg'],
       description:
         'Store this resolution in the result. An SVG source is also scaled: 96 is its original size',
     }),
     units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
-      outputs: WITH_RESOLUTION,
+      outputs: formatsWith('resolution'),
       description: 'Use this unit for `-density`, by default PixelsPerInch. Undefined removes the resolution',
     }),
     strip: flag('-strip', {
       default: true,
-      outputs: WITH_METADATA,
+      outputs: formatsWith('metadata'),
       description: 'Remove metadata. `-strip=no` keeps all of it',
     }),
     keep: repeatable(
       choice('-keep', ['icc', 'exif', 'xmp'], {
-        outputs: WITH_METADATA,
+        outputs: formatsWith('metadata'),
         description: 'Keep this metadata. Can be given more than once',
       }),
     ),
@@ -133,7 +127,7 @@ export const imageproc = defineTool({
   summary:
     'Resizes, edits and converts images (jpg, png, webp, avif, heic, gif, tiff, svg, bmp, ico, psd and many more).',
   source: 'file',
-  formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff', 'bmp', 'ico', 'pdf'],
+  formats: IMAGE_FORMATS,
   paged: [],
   options: imageprocOptions,
   common: ['-resize', '-crop', '-rotate', '-quality', '-colorspace', '-strip'],
@@ -150,8 +144,9 @@ export const imageproc = defineTool({
   asPages: { page: { width: PAPER.A4[0], height: PAPER.A4[1] } },
   *validate({ steps }, format) {
     const colorspace = steps.findLast(({ operator }) => operator === '-colorspace')?.value[1];
-    if (colorspace === 'CMYK' && format !== undefined && format !== 'jpg' && format !== 'tiff') {
-      const message = `Parameter '-colorspace' must not be CMYK for ${format} output. Only jpg and tiff support it.`;
+    const formats = formatsWith('cmyk');
+    if (colorspace === 'CMYK' && format !== undefined && !formats.some((each) => each === format)) {
+      const message = `Parameter '-colorspace' must not be CMYK for ${format} output. Only ${formats.join(' and ')} support it.`;
       yield new ConversionError('BAD_PARAMETER', message, { parameter: '-colorspace' });
     }
     const { size } = imagesOf(steps);

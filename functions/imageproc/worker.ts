@@ -9,13 +9,14 @@ import { encode, encodePipeline } from './encode/encode.ts';
 import { extrasOf, keepsProfile, matteOf, resultDensity } from './encode/options.ts';
 import { encodePng, keepExtras } from './encode/png-file.ts';
 import { isOpaque } from './encode/reduce.ts';
+import { has, isPipelineFormat } from './formats.ts';
 import { applyOperation, isResize, resizePipeline } from './operators/sharp.ts';
 import { toColor } from './options/color.ts';
 import type { Operation } from './options/steps.ts';
 import { isDct } from './pdf/jpeg.ts';
 import { type PdfRequest, writePdf } from './pdf/write.ts';
 import { type Pixels, render, withoutAlpha } from './pixels.ts';
-import type { Frames, ImageprocRequest, ImageprocResult, SharpFormat, Written } from './request.ts';
+import type { Frames, ImageprocRequest, ImageprocResult, Written } from './request.ts';
 import { type Frame, openSource, type Source } from './source/decode.ts';
 import { Foreign } from './source/foreign.ts';
 import { checkSourcePixels, damaged } from './source/limits.ts';
@@ -102,11 +103,7 @@ async function convertSequence(source: Source, request: ImageprocRequest): Promi
     checkImageSize({ ...one, height: one.height * frames }, { maxPixels: limits.pixels });
     checkImageSize(one, { format: output?.format ?? 'png' });
   };
-  if (
-    (output?.format === 'gif' || output?.format === 'webp') &&
-    rest.length === 0 &&
-    (!first || isResize(first))
-  ) {
+  if (output && has(output.format, 'animation') && rest.length === 0 && (!first || isResize(first))) {
     const roll = first
       ? resizePipeline(source.all(), size, first.value[1]!, checkSize).pipeline
       : source.all();
@@ -215,8 +212,4 @@ function flat(pipeline: Frame['pipeline'], matte: string, isGray: boolean) {
   const [red, green, blue] = toColor(matte).map((channel) => channel * 255) as [number, number, number];
   const opaque = pipeline.flatten({ background: { r: red, g: green, b: blue } });
   return isGray && red === green && green === blue ? opaque.toColorspace('b-w') : opaque;
-}
-
-function isPipelineFormat(format: SharpFormat): format is 'jpg' | 'webp' | 'avif' {
-  return format === 'jpg' || format === 'webp' || format === 'avif';
 }

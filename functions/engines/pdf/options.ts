@@ -13,9 +13,23 @@ import type { Conversion, SourceFile } from '../../shared/tool.ts';
 import { PASSWORD } from './qpdf/encryption.ts';
 import type { Encryption } from './qpdf/job.ts';
 
-/** Formats that pages are drawn in. */
-export const PAGE_IMAGES = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
-export type PageImage = (typeof PAGE_IMAGES)[number];
+/** Formats that pages are drawn in. The native process writes them itself, or libvips does from its raw pixels. */
+const PAGE_FORMATS = {
+  jpg: { writer: 'native', isLossy: true },
+  png: { writer: 'native', isLossy: false },
+  webp: { writer: 'libvips', isLossy: true },
+  avif: { writer: 'libvips', isLossy: true },
+  tiff: { writer: 'native', isLossy: false },
+} as const satisfies Partial<Record<Format, { writer: 'native' | 'libvips'; isLossy: boolean }>>;
+export type PageImage = keyof typeof PAGE_FORMATS;
+/** Formats that libvips writes. */
+export type RasterImage = {
+  [Name in PageImage]: (typeof PAGE_FORMATS)[Name]['writer'] extends 'libvips' ? Name : never;
+}[PageImage];
+export function isRasterImage(format: PageImage): format is RasterImage {
+  return PAGE_FORMATS[format].writer === 'libvips';
+}
+export const PAGE_IMAGES = Object.keys(PAGE_FORMATS) as PageImage[];
 
 /** Why a PDF does not become an office document. */
 export const NOT_EDITABLE =
@@ -146,7 +160,7 @@ export const pdfOptions = {
       min: 1,
       max: 100,
       default: 90,
-      outputs: ['jpg', 'webp', 'avif'],
+      outputs: PAGE_IMAGES.filter((format) => PAGE_FORMATS[format].isLossy),
       description: 'Set the quality of JPEG, WebP and AVIF',
     }),
     split: integer('-split', {

@@ -1,10 +1,10 @@
 import type { Sharp } from 'sharp';
 import { checkImageSize } from '../../shared/formats.ts';
+import type { SharpFormat } from '../formats.ts';
 import { flatten } from '../operators/sharp.ts';
 import { defined } from '../options/define.ts';
 import { settingsAt } from '../options/steps.ts';
 import { narrow, type Pixels } from '../pixels.ts';
-import type { SharpFormat } from '../request.ts';
 import { setJpegDensity } from './density.ts';
 import { type EncodeOptions, matteOf } from './options.ts';
 import { encodePngImage } from './png.ts';

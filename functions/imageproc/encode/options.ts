@@ -1,8 +1,9 @@
+import { type ImageFormat, isSharpFormat, type SharpFormat } from '../formats.ts';
 import { toColor } from '../options/color.ts';
 import { defined } from '../options/define.ts';
 import type { Resolution } from '../options/resolution.ts';
 import { settingsAt } from '../options/steps.ts';
-import type { ImageFormat, ImageprocOptions, ImageprocRequest } from '../request.ts';
+import type { ImageprocOptions, ImageprocRequest } from '../request.ts';
 import type { Source } from '../source/decode.ts';
 import { uprightExif } from '../source/exif.ts';
 import type { PngExtras } from './png-file.ts';
@@ -32,10 +33,10 @@ const OWN_DEFINES: readonly string[] = [
 ];
 
 /** Whether sharp writes a single image as requested. Otherwise, ImageMagick does. */
-export function sharpEncodes(format: ImageFormat, options: ImageprocOptions): boolean {
+export function sharpEncodes(format: ImageFormat, options: ImageprocOptions): format is SharpFormat {
   // ImageMagick has no encoder for AVIF.
   if (format === 'avif') return true;
-  if (/^(tiff|bmp|ico|pdf)$/.test(format) || options.type || options.depth || options.compress) return false;
+  if (!isSharpFormat(format) || options.type || options.depth || options.compress) return false;
   const samplings = [options.sampling, defined(options.define, 'jpeg:sampling-factor')];
   return (
     samplings.every((sampling) => sampling === undefined || sampling === '4:4:4' || sampling === '4:2:0') &&

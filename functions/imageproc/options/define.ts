@@ -1,5 +1,5 @@
-import type { Format } from '../../shared/formats.ts';
 import { option, readSwitch, SWITCH_RULE } from '../../shared/options/option.ts';
+import { formatDefinedBy } from '../formats.ts';
 import { amount, type Kind, numbers, symbols, word } from './values.ts';
 
 /** One `-define`: a key of the list below and its checked value. */
@@ -103,15 +103,6 @@ const DEFINES = {
   'trim:edges': symbols('north,south', /^(north|south|east|west)(,(north|south|east|west))*$/),
 } as const satisfies Readonly<Record<string, Kind>>;
 
-/** Formats whose encoder has definitions, by prefix. */
-const FORMATS: Readonly<Record<string, Format>> = {
-  jpeg: 'jpg',
-  webp: 'webp',
-  png: 'png',
-  tiff: 'tiff',
-  heic: 'avif',
-};
-
 /** Reads a definition such as `jpeg:extent=100kb`. */
 export function define(name: string, options: { description: string }) {
   const parse = (text: string): Define | undefined => {
@@ -127,7 +118,7 @@ export function define(name: string, options: { description: string }) {
     ignores: (text, format) => {
       const key = keyOf(text);
       if (!isDefineKey(key)) return /^[a-z\d]+:[a-z\d-]+(=|$)/i.test(text);
-      const encodes = FORMATS[key.split(':')[0]!];
+      const encodes = formatDefinedBy(key.split(':')[0]!);
       const isOther = format !== undefined && encodes !== undefined && encodes !== format;
       return isOther && parse(text) !== undefined;
     },

@@ -1,4 +1,5 @@
 import type { Format } from '../../shared/formats.ts';
+import { formatsWith } from '../formats.ts';
 import {
   amount,
   annotation,
@@ -25,7 +26,7 @@ import {
 import * as words from './words.ts';
 
 /** Formats that store animations. */
-const ANIMATIONS = ['gif', 'webp'] as const satisfies readonly Format[];
+const ANIMATIONS = formatsWith('animation');
 
 const pixels = (example: string, count = 4) => numbers(example, { count, max: 16_384 });
 const softness = (more = '') => numbers(`0x2${more}`);

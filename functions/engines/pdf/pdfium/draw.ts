@@ -1,19 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { WorkerRequest } from '../../worker/pool.ts';
-import type { PageImage } from '../options.ts';
+import { isRasterImage } from '../options.ts';
 import { damagedPageError, type Engines, isCrash, type PdfDocument } from './document.ts';
 import { type Drawing, type Drawn, type Encoding, imageName, type PageFrame, rasterName } from './drawing.ts';
 import type { DrawFailures, DrawRequest, Image, Substitute } from './pdfium.ts';
-
-/** The program that writes each format: the native process itself, or libvips from its raw pixels. */
-const WRITERS = {
-  jpg: 'native',
-  png: 'native',
-  tiff: 'native',
-  webp: 'libvips',
-  avif: 'libvips',
-} as const satisfies Record<PageImage, 'native' | 'libvips'>;
 
 export interface DrawOptions {
   readonly drawing: Drawing;
@@ -36,7 +27,7 @@ export async function drawFrames(
 ): Promise<void> {
   // Raw pixels take a lot of disk space, so only one image at a time is drawn and encoded.
   const onePageAtATime =
-    !options.oneFile && (WRITERS[options.encoding.format] === 'libvips' || document.fallbackOnly);
+    !options.oneFile && (isRasterImage(options.encoding.format) || document.fallbackOnly);
   for (const some of onePageAtATime ? frames.map((frame) => [frame]) : [frames]) {
     await new FrameDrawer(engines, document, options, request, onDrawn).draw(some);
   }
@@ -67,7 +58,7 @@ class FrameDrawer {
     this.#options = options;
     this.#request = request;
     this.#onDrawn = onDrawn;
-    this.#writesRaw = WRITERS[options.encoding.format] === 'libvips';
+    this.#writesRaw = isRasterImage(options.encoding.format);
   }
 
   async draw(frames: readonly PageFrame[]): Promise<void> {
@@ -171,12 +162,12 @@ class FrameDrawer {
 
   async #encode(image: Image, frames: readonly PageFrame[]): Promise<void> {
     const { fallback } = this.#engines;
-    const { encoding } = this.#options;
+    const { format, quality } = this.#options.encoding;
     const [raster, target] = [this.#nameOf(image.page, 'raw'), this.#nameOf(image.page)];
-    if (!fallback) throw new Error(`No encoder for ${encoding.format}.`);
+    if (!fallback || !isRasterImage(format)) throw new Error(`No encoder for ${format}.`);
     // Several pages in one image have the resolution of the first.
     const { density } = frames.find(({ number }) => number === image.page) ?? frames[0]!;
-    const args = { raster, image, encoding, density, target };
+    const args = { raster, image, format, quality, density, target };
     const files = { inputs: [raster], outputs: [target] };
     await fallback.run({ operation: 'encode', arguments: args, ...files }, this.#request);
     await rm(join(this.#options.directory, raster));

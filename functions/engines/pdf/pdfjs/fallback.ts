@@ -5,7 +5,8 @@ import {
   sandboxedClient,
   withoutObserver,
 } from '../../client.ts';
-import type { Drawing, Encoding, PageFrame } from '../pdfium/drawing.ts';
+import type { RasterImage } from '../options.ts';
+import type { Drawing, PageFrame } from '../pdfium/drawing.ts';
 import type { Image } from '../pdfium/pdfium.ts';
 
 /** Timeout for one page, in milliseconds. */
@@ -34,7 +35,8 @@ export interface FallbackOperations {
   readonly encode: {
     readonly raster: string;
     readonly image: Image;
-    readonly encoding: Encoding;
+    readonly format: RasterImage;
+    readonly quality: number;
     readonly density: PageFrame['density'];
     readonly target: string;
   };

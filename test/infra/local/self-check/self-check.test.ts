@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
+import { SAMPLES } from '../../../../infra/local/self-check/samples.ts';
 import { type CheckRow, selfCheck } from '../../../../infra/local/self-check/self-check.ts';
 
 let server: Server;
@@ -29,8 +30,8 @@ it('downloads results from this server, although their URLs name a proxy that do
   const { passed, rows, asked } = await check(url);
 
   expect(passed).toBe(true);
-  expect(rows.map(({ answer, bytes }) => [answer, bytes])).toEqual(Array(5).fill([url, 8]));
-  expect(asked.filter((path) => path.startsWith('/files/'))).toHaveLength(5);
+  expect(rows.map(({ answer, bytes }) => [answer, bytes])).toEqual(Array(SAMPLES.length).fill([url, 8]));
+  expect(asked.filter((path) => path.startsWith('/files/'))).toHaveLength(SAMPLES.length);
 });
 
 it('fails if a result cannot be downloaded', async () => {
