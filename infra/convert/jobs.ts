@@ -24,8 +24,9 @@ export interface Job {
 export const STANDARD_OUTPUT = '-';
 
 /** Returns the directory that the results of several inputs are written to, or `undefined` for a single result. */
-export function directoryOf({ to }: Command): string | undefined {
-  return /[/\\]$/.test(to) || statSync(to, { throwIfNoEntry: false })?.isDirectory()
+export function directoryOf({ to, format }: Command): string | undefined {
+  const isNew = format !== undefined && to !== STANDARD_OUTPUT && extname(to) === '';
+  return isNew || /[/\\]$/.test(to) || statSync(to, { throwIfNoEntry: false })?.isDirectory()
     ? resolve(to)
     : undefined;
 }
@@ -66,6 +67,8 @@ function oneResult({ to, format }: Command, inputs: readonly Input[]) {
     throw new UsageError('--format is for a directory. Give the name after --to an extension.');
   if (inputs.length !== 1)
     throw new UsageError(`${inputs.length} inputs need a directory. Write --to '${to}/' and a --format.`);
+  if (extname(to) === '')
+    throw new UsageError(`--to '${to}' has no extension. For a directory, add a --format.`);
   if (!existsSync(dirname(resolve(to)))) throw new UsageError(`There is no directory '${dirname(to)}'.`);
   return { input: inputs[0]!, to: resolve(to) };
 }

@@ -214,7 +214,7 @@ describe('docmill', () => {
     writeFileSync(path('wrong/noise.docx'), Buffer.from([0, 1, 2, 3, 200, 201]));
     writeFileSync(path('wrong/empty.docx'), '');
     writeFileSync(path('wrong/good.png'), await picture(1));
-    const args = ['wrong', '--to', 'right/', '--format', 'jpg'];
+    const args = ['wrong', '--to', 'right', '--format', 'jpg'];
 
     const { code, stdout, stderr } = await convert(...args);
     writeFileSync(path('wrong/noise.docx'), readFileSync(LETTER));
@@ -231,6 +231,7 @@ describe('docmill', () => {
 
   it.each([
     [['missing.docx', '--to', 'a.pdf'], "There is no file 'missing.docx'."],
+    [['letter.docx', '--to', 'new'], "--to 'new' has no extension. For a directory, add a --format."],
     [
       ['letter.docx', '--to', 'a.xyz'],
       "The name of a result must end with the extension of an output format, got 'a.xyz'.",
