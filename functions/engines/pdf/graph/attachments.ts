@@ -3,20 +3,19 @@ import { type Graph, isReference, nameTree, textOf, type Value } from './graph.t
 /** Prefix of the names under which qpdf copies attached files of other documents: `docmill-merged-2-note.txt`. */
 export const ATTACHED = 'docmill-merged-';
 
-/** Restores the names of attached files of merged documents. A name that is taken gets the document's number. */
+/** Restores the names of attached files of merged documents. A name that is taken gets a number. */
 export function mergeAttachments(graph: Graph): void {
   const names = graph.dict(graph.root['/Names']);
   const files = [...nameTree(graph, names['/EmbeddedFiles'])];
   if (!files.some(([name]) => name.includes(ATTACHED))) return;
-  const taken = new Map<string, Value>();
-  for (const [name, file] of files) if (!name.includes(ATTACHED)) taken.set(name, file);
-  for (const [name, file] of files) {
-    const match = new RegExp(`^u:${ATTACHED}(\\d+)-(.*)$`, 's').exec(name);
-    if (!match) continue;
-    const plain = `u:${match[2]}`;
-    taken.set(taken.has(plain) ? `u:${match[1]}-${match[2]}` : plain, file);
-  }
-  writeAttachments(graph, taken);
+  const taken = new Set(
+    files.filter(([name]) => !name.includes(ATTACHED)).map(([name]) => name.toLowerCase()),
+  );
+  const merged = files.map(([name, file]): readonly [string, Value] => {
+    const original = new RegExp(`^u:${ATTACHED}\\d+-(.*)$`, 's').exec(name)?.[1];
+    return [original === undefined ? name : freeName(`u:${original}`, taken), file];
+  });
+  writeAttachments(graph, new Map(merged));
 }
 
 /** Replaces the tree of attached files. */
@@ -65,8 +64,8 @@ function safeName(name: string): string {
   return cleaned.slice(-MAX_NAME) || 'file';
 }
 
-/** Puts a number into a name that is taken. */
-function freeName(name: string, taken: Set<string>): string {
+/** Returns a name that is not taken, in any case. It has a number if the given one is. */
+export function freeName(name: string, taken: Set<string>): string {
   const [, base, extension] = /^(.*?)(\.[^.]*)?$/s.exec(name)!;
   let free = name;
   for (let number = 2; taken.has(free.toLowerCase()); number += 1)

@@ -4,7 +4,7 @@ import { ConversionError } from '../../../shared/errors.ts';
 import type { PageRange } from '../../../shared/options/option.ts';
 import { choosePages, integers, pagesText, selectsAll } from '../../../shared/options/page-selection.ts';
 import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
-import { ATTACHED } from '../graph/attachments.ts';
+import { ATTACHED, freeName } from '../graph/attachments.ts';
 import { createGraphs } from '../graph/client.ts';
 import type {
   Edited,
@@ -578,10 +578,8 @@ function attachedOf(files: readonly NamedSource[]): Attached[] {
       .replace(/^\.+/, '')
       .slice(-100);
     const plain = cleaned === '' ? `file-${index + 1}` : cleaned;
-    const own = taken.has(plain) ? `${index + 1}-${plain}` : plain;
-    taken.add(own);
     const type = /^[\w.+-]+\/[\w.+-]+$/.test(contentType) ? contentType : undefined;
-    return { file: path, name: own, type };
+    return { file: path, name: freeName(plain, taken), type };
   });
 }
 

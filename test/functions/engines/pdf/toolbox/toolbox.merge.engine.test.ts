@@ -69,7 +69,7 @@ describe('-append', () => {
       fields: ['name=value A', 'name+1=value B'],
       end: 2,
       labels: ['A-1', 'A-2', 'A-3', 'B-1', 'B-2'],
-      attached: ['2-note.txt', 'note.txt'],
+      attached: ['note (2).txt', 'note.txt'],
       visible: [
         ['Layer A', false],
         ['Layer B', false],
