@@ -1,66 +1,9 @@
+import lcid from 'lcid';
 import type { Input } from '../inputs.ts';
 import { readParts } from './archive.ts';
 
 /** Maximum characters of an element that are searched. */
 const MAX_SEARCHED = 100_000;
-
-/** Windows language identifiers by their primary language, for RTF. Sublanguages are in `REGIONS`. */
-const LANGUAGES: Readonly<Record<number, string>> = {
-  1: 'ar',
-  2: 'bg',
-  3: 'ca',
-  4: 'zh',
-  5: 'cs',
-  6: 'da',
-  7: 'de',
-  8: 'el',
-  9: 'en',
-  10: 'es',
-  11: 'fi',
-  12: 'fr',
-  13: 'he',
-  14: 'hu',
-  16: 'it',
-  17: 'ja',
-  18: 'ko',
-  19: 'nl',
-  20: 'nb',
-  21: 'pl',
-  22: 'pt',
-  24: 'ro',
-  25: 'ru',
-  26: 'hr',
-  27: 'sk',
-  29: 'sv',
-  30: 'th',
-  31: 'tr',
-  33: 'id',
-  34: 'uk',
-  36: 'sl',
-  37: 'et',
-  38: 'lv',
-  39: 'lt',
-  41: 'fa',
-  42: 'vi',
-};
-const REGIONS: Readonly<Record<number, string>> = {
-  2055: 'de-CH',
-  3079: 'de-AT',
-  2057: 'en-GB',
-  3081: 'en-AU',
-  4105: 'en-CA',
-  2058: 'es-MX',
-  2060: 'fr-BE',
-  3084: 'fr-CA',
-  4108: 'fr-CH',
-  2064: 'it-CH',
-  2067: 'nl-BE',
-  1046: 'pt-BR',
-  2070: 'pt-PT',
-  2052: 'zh-CN',
-  1028: 'zh-TW',
-  3076: 'zh-HK',
-};
 
 /** Elements that name the language of a document, and the patterns of the language in them. */
 const ODF = { from: '<style:default-style ', pattern: /fo:language="([\w-]+)"(?:\s+fo:country="(\w+)")?/ };
@@ -83,7 +26,7 @@ export async function declaredLanguage(kind: Input, bytes: Buffer): Promise<stri
   const text = bytes.toString('latin1', 0, 20 * MAX_SEARCHED);
   if (/^fod[tspg]$/.test(kind)) return tagIn(text, ODF);
   if (kind === 'html' || kind === 'htm') return tagIn(text, HTML);
-  if (kind === 'rtf') return tagOfNumber(Number(/\\deflang(\d+)/.exec(text)?.[1]));
+  if (kind === 'rtf') return lcid.from(Number(/\\deflang(\d+)/.exec(text)?.[1]))?.replace('_', '-');
   return undefined;
 }
 
@@ -106,9 +49,4 @@ function tagIn(text: string, { from, pattern }: Declaration): string | undefined
     .join('-');
   // A document whose language is not known.
   return tag === undefined || /^(none|zxx|und|x-)/i.test(tag) ? undefined : tag;
-}
-
-/** Returns the tag of a Windows language identifier. */
-function tagOfNumber(identifier: number): string | undefined {
-  return REGIONS[identifier] ?? LANGUAGES[identifier & 0x3ff];
 }

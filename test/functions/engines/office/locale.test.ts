@@ -50,7 +50,7 @@ it.each([
   ],
   ['pptx', archive('ppt/slides/slide1.xml', '<p:sld><a:p><a:r><a:rPr lang="it-IT" dirty="0"/>'), 'it-IT'],
   ['rtf', Buffer.from('{\\rtf1\\ansi\\deflang2055 Text}'), 'de-CH'],
-  ['rtf', Buffer.from('{\\rtf1\\ansi\\deflang1036 Text}'), 'fr'],
+  ['rtf', Buffer.from('{\\rtf1\\ansi\\deflang1036 Text}'), 'fr-FR'],
   ['html', Buffer.from('<!doctype html><html class=a lang=es><p>'), 'es'],
   ['xlsx', archive('xl/workbook.xml', '<workbook/>'), undefined],
   ['docx', archive('word/styles.xml', '<w:styles/>'), undefined],
