@@ -35,7 +35,7 @@ type Scale = readonly [a: number, b: number, c: number, d: number];
  */
 export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduced[] {
   /** The largest size of each image in points. */
-  const shown = new Map<string, { width: number; height: number }>();
+  const shown = new Map<string, Size>();
   let visits = 0;
   const visit = (content: Buffer, resources: Dictionary, start: Scale, depth: number): void => {
     visits += 1;
@@ -58,9 +58,8 @@ export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduce
         const ref = objects[`/${operands[0]}`];
         const object = graph.dict(ref);
         if (object['/Subtype'] === '/Image' && isReference(ref)) {
-          const { width = 0, height = 0 } = shown.get(ref) ?? {};
-          const [across, up] = [Math.hypot(scale[0], scale[1]), Math.hypot(scale[2], scale[3])];
-          shown.set(ref, { width: Math.max(width, across), height: Math.max(height, up) });
+          const [width, height] = [Math.hypot(scale[0], scale[1]), Math.hypot(scale[2], scale[3])];
+          shown.set(ref, larger(shown.get(ref), { width, height }));
         } else if (object['/Subtype'] === '/Form') {
           const matrix = graph.list(object['/Matrix']).map((value) => graph.number(value));
           const inner = matrix.length === 6 ? times(matrix, scale) : scale;
@@ -80,15 +79,24 @@ export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduce
   }
   // Some places were not found.
   if (visits > MAX_VISITS) return [];
-  return [...shown].flatMap(([ref, size]) => {
+  // Images may share a mask.
+  const masks = new Map<string, Size>();
+  const images = [...shown].flatMap(([ref, size]) => {
     const image = graph.dict(ref);
     const mask = image['/SMask'];
-    // A resolution of a matte and its mask must be the same, and between two colors, a masked one may appear.
+    // A matte and its mask must have the same size, and between two colors, a masked one may appear.
     if (graph.dict(mask)['/Matte'] !== undefined || hasColorKey(graph, image)) return [];
-    const images = [reducedSize(graph, read, { ref, size, dpi, isMask: false })];
-    if (isReference(mask)) images.push(reducedSize(graph, read, { ref: mask, size, dpi, isMask: true }));
-    return images.filter((each) => each !== undefined);
+    if (isReference(mask) && !shown.has(mask)) masks.set(mask, larger(masks.get(mask), size));
+    return [reducedSize(graph, read, { ref, size, dpi, isMask: false })];
   });
+  const reducedMasks = [...masks].map(([ref, size]) =>
+    reducedSize(graph, read, { ref, size, dpi, isMask: true }),
+  );
+  return [...images, ...reducedMasks].filter((each) => each !== undefined);
+}
+
+function larger(known: Size | undefined, { width, height }: Size): Size {
+  return { width: Math.max(known?.width ?? 0, width), height: Math.max(known?.height ?? 0, height) };
 }
 
 function hasColorKey(graph: Graph, image: Dictionary): boolean {

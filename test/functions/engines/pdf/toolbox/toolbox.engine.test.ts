@@ -286,6 +286,31 @@ describe('a PDF', () => {
       expect((await pixel(await draw(pdf, 1), 50, 50)).slice(0, 3)).toEqual([0, 255, 127]);
   });
 
+  it('reduces a mask that images share once', async () => {
+    const image = (entries: string, samples: Buffer) => {
+      const data = deflateSync(samples).toString('latin1');
+      return `<</Subtype/Image/Width 200/Height 200/BitsPerComponent 8${entries}/Filter/FlateDecode/Length ${data.length}>>\nstream\n${data}\nendstream`;
+    };
+    const black = image('/ColorSpace/DeviceRGB/SMask 7 0 R', Buffer.alloc(120_000));
+    // The left half is opaque.
+    const half = Buffer.from(Array.from({ length: 40_000 }, (_, index) => (index % 200 < 100 ? 255 : 0)));
+    const content = 'q 100 0 0 100 0 0 cm /A Do Q q 100 0 0 100 100 0 cm /B Do Q';
+    const source = pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 4 0 R/Resources<</XObject<</A 5 0 R/B 6 0 R>>>>>>',
+      `<</Length ${content.length}>>\nstream\n${content}\nendstream`,
+      black,
+      black,
+      image('/ColorSpace/DeviceGray', half),
+    ]);
+
+    const drawn = await draw(await convertOne(source, { format: 'pdf', options: '-optimize=36' }), 1);
+
+    const grays = await Promise.all([20, 80, 120, 180].map((x) => pixel(drawn, x, 50)));
+    expect(grays.map(([red]) => red)).toEqual([0, 255, 0, 255]);
+  });
+
   it('gives its attached files, with names that are safe and differ', async () => {
     const file = (name: string, stream: number) => `<</Type/Filespec/F(${name})/EF<</F ${stream} 0 R>>>>`;
     const source = pdfOf([
