@@ -2,9 +2,10 @@
 //
 //   qpdf <private directory> <readable directory>...
 //
-// edit   "source", "password", "job", "information" → {"pageCount":number}: `job` is qpdf's own job JSON (see
-//        `qpdf --job-json-help`), and `information` has entries of the document information dictionary; all but the job
-//        are optional
+// edit   "source", "password", "update", "updated", "job", "information" → {"pageCount":number}: `job` is qpdf's own job
+//        JSON (see `qpdf --job-json-help`), and `information` has entries of the document information dictionary. With
+//        `update`, a JSON of changed objects, the changed source is written to `updated` first. All but the job are
+//        optional.
 #include <malloc.h>
 #include <qpdf/qpdfjob-c.h>
 #include <stdio.h>
@@ -57,8 +58,55 @@ static void send_reason(const char *source, const char *password)
     qpdf_cleanup(&pdf);
 }
 
+// Reads the objects that will change. qpdf (12.2) forgets a change when it reads the object stream with the original later.
+static bool read_originals(qpdf_data pdf, const char *update)
+{
+    yyjson_doc *changes = yyjson_read_file(update, 0, NULL, NULL);
+    yyjson_val *objects = yyjson_arr_get(yyjson_obj_get(yyjson_doc_get_root(changes), "qpdf"), 1);
+    size_t index, count;
+    yyjson_val *name, *value;
+    yyjson_obj_foreach(objects, index, count, name, value) {
+        int id, generation;
+        if (sscanf(yyjson_get_str(name), "obj:%d %d R", &id, &generation) != 2)
+            continue;
+        const qpdf_oh object = qpdf_get_object_by_id(pdf, id, generation);
+        qpdf_oh_get_type_code(pdf, object);
+        qpdf_oh_release(pdf, object);
+    }
+    yyjson_doc_free(changes);
+    return objects != NULL;
+}
+
+// Writes a source with changed objects, without encryption and object streams. Returns false on failure.
+static bool write_updated(yyjson_val *arguments, const char *update)
+{
+    const char *source = text_member(arguments, "source"), *target = text_member(arguments, "updated");
+    qpdf_data pdf = qpdf_init();
+    qpdf_silence_errors(pdf);
+    qpdf_set_suppress_warnings(pdf, QPDF_TRUE);
+    bool written = source && target && !(qpdf_read(pdf, source, text_member(arguments, "password")) & QPDF_ERRORS) &&
+                   read_originals(pdf, update) && !(qpdf_update_from_json_file(pdf, update) & QPDF_ERRORS);
+    if (written) {
+        complete_trailer(pdf);
+        written = !(qpdf_init_write(pdf, target) & QPDF_ERRORS);
+    }
+    if (written) {
+        qpdf_set_object_stream_mode(pdf, qpdf_o_disable);
+        qpdf_set_stream_data_mode(pdf, qpdf_s_preserve);
+        qpdf_set_preserve_encryption(pdf, QPDF_FALSE);
+        written = !(qpdf_write(pdf) & QPDF_ERRORS);
+    }
+    qpdf_cleanup(&pdf);
+    return written;
+}
+
 static void edit(const struct request *request)
 {
+    const char *update = text_member(request->arguments, "update");
+    if (update && !write_updated(request->arguments, update)) {
+        send_reason(text_member(request->arguments, "source"), text_member(request->arguments, "password"));
+        return;
+    }
     char *text = yyjson_val_write(yyjson_obj_get(request->arguments, "job"), 0, NULL);
     if (!text)
         fail_out_of_memory();

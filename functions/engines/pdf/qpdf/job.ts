@@ -100,7 +100,7 @@ export interface Part {
 }
 
 /** Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string turns an option on. */
-export function jobOf(edit: Omit<Edit, 'information'>): object {
+export function jobOf(edit: Omit<Edit, 'information' | 'update'>): object {
   const { source, target, password, pages, rotate = 0, encrypt, decrypt, linearize, compress } = edit;
   const { before, overlay, stamp, imageQuality, merge, attachments = [], attach = [] } = edit;
   const degrees = ((rotate % 360) + 360) % 360;
@@ -116,7 +116,6 @@ export function jobOf(edit: Omit<Edit, 'information'>): object {
     }),
     ...(merge && { pages: merge.map((part) => partOf(part, source)) }),
     ...(attachments.length > 0 && { copyAttachmentsFrom: attachments.map(attachmentsFrom) }),
-    ...(edit.update && { updateFromJson: edit.update }),
     ...(edit.flatten && { flattenAnnotations: 'all', generateAppearances: '' }),
     ...(attach.length > 0 && { addAttachment: attach.map(attachmentOf) }),
     ...(edit.encryptionJson && { json: '2', jsonKey: ['encrypt'] }),

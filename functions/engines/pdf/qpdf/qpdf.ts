@@ -31,7 +31,7 @@ export function createQpdf(
   const limits = { requests: 500, cost: 10, memory: 400, maxMemory: 1500 };
   const client = new EngineClient({ command, ...limits, messages: MESSAGES }, dependencies);
 
-  function edit({ information = {}, ...edit }: Edit, request: WorkerRequest) {
+  function edit({ information = {}, update: changes, ...edit }: Edit, request: WorkerRequest) {
     const relativePath = (path: string) => relative(request.directory, path);
     const optional = (path: string | undefined) => (path === undefined ? undefined : relativePath(path));
     const [source, target] = [relativePath(edit.source), relativePath(edit.target)];
@@ -39,19 +39,26 @@ export function createQpdf(
       before: optional(edit.before),
       overlay: optional(edit.overlay),
       stamp: optional(edit.stamp),
-      update: optional(edit.update),
     };
+    const update = optional(changes);
     const merge = edit.merge?.map((part) => ({ ...part, file: relativePath(part.file) }));
     const attachments = edit.attachments?.map((each) => ({ ...each, file: relativePath(each.file) }));
     const attach = edit.attach?.map((each) => ({ ...each, file: relativePath(each.file) }));
-    const job = jobOf({ ...edit, source, target, merge, attachments, attach, ...others });
+    // The job changes the updated source, which is not encrypted.
+    const updated = `${target}.updated`;
+    const input = update === undefined ? { source } : { source: updated, password: undefined };
+    const job = jobOf({ ...edit, ...input, target, merge, attachments, attach, ...others });
     const merged = [...(merge ?? []), ...(attachments ?? []), ...(attach ?? [])].map(({ file }) => file);
     return client.run<{ pageCount: number }>(
       {
         operation: 'edit',
-        arguments: { source, password: edit.password, job, information },
+        arguments: { source, password: edit.password, update, updated, job, information },
         inputs: [
-          ...new Set([source, ...merged, ...Object.values(others).filter((name) => name !== undefined)]),
+          ...new Set([
+            source,
+            ...merged,
+            ...Object.values({ ...others, update }).filter((name) => name !== undefined),
+          ]),
         ],
         outputs: [target],
       },

@@ -19,12 +19,14 @@ afterAll(async () => {
   await rm(temporary, { recursive: true });
 });
 
-async function edit(bytes: Buffer, changes: Omit<Edit, 'source' | 'target'>) {
+async function edit(bytes: Buffer, changes: Omit<Edit, 'source' | 'target'>, update?: string) {
   const directory = await mkdtemp(join(temporary, 'conversion-'));
   const [source, target] = [join(directory, 'source'), join(directory, 'target.pdf')];
   await writeFile(source, bytes);
   const request = { account: 'test', directory, signal: AbortSignal.timeout(120_000) };
-  const { pageCount } = await qpdf.edit({ source, target, ...changes }, request);
+  const file = update === undefined ? undefined : join(directory, 'update.json');
+  if (file) await writeFile(file, update!);
+  const { pageCount } = await qpdf.edit({ source, target, update: file, ...changes }, request);
   return { pageCount, bytes: await readFile(target) };
 }
 
@@ -94,6 +96,25 @@ describe('qpdf', () => {
     expect(bytes.toString('latin1', 0, 200)).toMatch(/^%PDF-1\.7.*\/Linearized 1/s);
     expect(bytes.includes('/ObjStm')).toBe(true);
     expect((await read(bytes)).pages).toHaveLength(3);
+  });
+
+  it('changes objects in object streams', async () => {
+    const { bytes } = await edit(makePdf(numberedPages(350)), { compress: true });
+    const graph = JSON.parse((await edit(bytes, { json: true })).bytes.toString());
+    const pages = Object.entries<{ value?: Record<string, unknown> }>(graph.qpdf[1]).filter(
+      ([, { value }]) => value?.['/Type'] === '/Page',
+    );
+    // The pages that do not change are read from the object streams of the others.
+    const changed = pages
+      .filter((_, index) => index % 50 > 0)
+      .map(([name, { value }]) => [name, { value: { ...value, '/Rotate': 90 } }]);
+    const header = { ...graph.qpdf[0], calledgetallpages: false, pushedinheritedpageresources: false };
+    const update = JSON.stringify({ qpdf: [header, Object.fromEntries(changed)] });
+
+    const updated = await edit(bytes, {}, update);
+
+    const unchanged = (await read(updated.bytes)).pages.filter(({ rotate }) => rotate !== 90);
+    expect(unchanged).toHaveLength(7);
   });
 
   it.each([
