@@ -6,6 +6,9 @@ import {
   type ReadStream,
   type Value,
 } from '../graph.ts';
+import { readCompact } from './compact.ts';
+import { glyphNames } from './glyph-names.ts';
+
 import type { Level } from './standards.ts';
 import { readTrueType, type TrueType } from './true-type.ts';
 import { readType1 } from './type1.ts';
@@ -19,7 +22,6 @@ const STANDARD_ENCODINGS: Readonly<Record<string, string>> = {
 
 /**
  * Mends a font, and returns what keeps it from following the standard. `codes` are the strings that are shown in it.
- * TrueType, Type 1 and Type 3 can be verified, but not compact fonts (CFF).
  */
 export function checkFont(
   graph: Graph,
@@ -67,14 +69,12 @@ function composite(graph: Graph, read: ReadStream, { font, codes, level }: FontU
   const descriptorRef = descendant['/FontDescriptor'];
   const descriptor = graph.dict(descriptorRef);
   const program = read(descriptor['/FontFile2']);
-  if (!program) {
-    return descriptor['/FontFile3'] === undefined
-      ? 'is not embedded'
-      : 'has PostScript outlines, whose widths cannot be verified';
-  }
-  if (graph.get(descendant['/Subtype']) !== '/CIDFontType2') return 'is not described as TrueType';
+  const compact = read(descriptor['/FontFile3']);
+  if (!program && !compact) return 'is not embedded';
   if (graph.get(font['/Encoding']) !== '/Identity-H' && graph.get(font['/Encoding']) !== '/Identity-V')
     return 'has an encoding that cannot be verified';
+  if (!program) return compactComposite(graph, compact!, { descendant, descriptorRef, codes, level });
+  if (graph.get(descendant['/Subtype']) !== '/CIDFontType2') return 'is not described as TrueType';
   const map = graph.get(descendant['/CIDToGIDMap']);
   if (map === null && isReference(ref)) graph.merge(ref, { '/CIDToGIDMap': '/Identity' });
   else if (map !== '/Identity' && map !== null) return 'has a map of glyphs that cannot be verified';
@@ -89,6 +89,62 @@ function composite(graph: Graph, read: ReadStream, { font, codes, level }: FontU
     const set = level.part === 1 ? graph.addStream({}, cidSet(parsed)) : null;
     graph.merge(descriptorRef, { '/CIDSet': set });
   }
+  return undefined;
+}
+
+/** Checks a composite font with a compact program. */
+function compactComposite(
+  graph: Graph,
+  program: Buffer,
+  {
+    descendant,
+    descriptorRef,
+    codes,
+    level,
+  }: {
+    readonly descendant: Dictionary;
+    readonly descriptorRef: Value | undefined;
+    readonly codes: Iterable<string>;
+    readonly level: Level;
+  },
+): string | undefined {
+  if (graph.get(descendant['/Subtype']) !== '/CIDFontType0') return 'is not described as compact';
+  const parsed = readCompact(program);
+  const unknown = nameProgram(
+    graph,
+    graph.dict(descriptorRef)['/FontFile3'],
+    program,
+    '/CIDFontType0C',
+    level,
+  );
+  if (unknown) return unknown;
+  const widths = compositeWidths(graph, descendant);
+  const standard = graph.number(descendant['/DW'], 1000);
+  for (const cid of pairsOf(codes)) {
+    const glyph = parsed.glyphOf(cid);
+    if (!glyph) return 'lacks a glyph that the text uses';
+    const difference = Math.abs(parsed.widthOf(glyph) - (widths.get(cid) ?? standard));
+    if (!(difference <= TOLERANCE)) return 'has other widths than the PDF states';
+  }
+  if (isReference(descriptorRef)) {
+    const set = level.part === 1 ? graph.addStream({}, bitsOf(parsed.cids)) : null;
+    graph.merge(descriptorRef, { '/CIDSet': set });
+  }
+  return undefined;
+}
+
+/** States the kind of a compact program, which some programs omit. */
+function nameProgram(
+  graph: Graph,
+  ref: Value | undefined,
+  program: Buffer,
+  bare: '/Type1C' | '/CIDFontType0C',
+  level: Level,
+): string | undefined {
+  const isOpenType = program.toString('latin1', 0, 4) === 'OTTO';
+  if (isOpenType && level.part === 1) return 'is OpenType, which PDF/A-1 does not allow';
+  const kind = isOpenType ? '/OpenType' : bare;
+  if (isReference(ref) && graph.dict(ref)['/Subtype'] !== kind) graph.merge(ref, { '/Subtype': kind });
   return undefined;
 }
 
@@ -123,10 +179,14 @@ function compositeWidths(graph: Graph, font: Dictionary): Map<number, number> {
 
 /** The glyphs of a program, as one bit each. */
 function cidSet({ glyphCount, hasOutline, widthOf }: TrueType): Buffer {
-  const bits = Buffer.alloc(Math.ceil(glyphCount / 8));
-  for (let glyph = 0; glyph < glyphCount; glyph += 1) {
-    if (glyph === 0 || hasOutline(glyph) || widthOf(glyph) > 0) bits[glyph >> 3]! |= 0x80 >> (glyph & 7);
-  }
+  const glyphs = Array.from({ length: glyphCount }, (_, glyph) => glyph);
+  return bitsOf(glyphs.filter((glyph) => glyph === 0 || hasOutline(glyph) || widthOf(glyph) > 0));
+}
+
+function bitsOf(numbers: Iterable<number>): Buffer {
+  const all = [...numbers];
+  const bits = Buffer.alloc(Math.ceil((Math.max(0, ...all) + 1) / 8));
+  for (const number of all) bits[number >> 3]! |= 0x80 >> (number & 7);
   return bits;
 }
 
@@ -160,12 +220,17 @@ function type1(graph: Graph, read: ReadStream, { font, codes, level }: FontUse):
   const ref = font['/FontDescriptor'];
   const { '/FontFile': file, '/FontFile3': compact, ...descriptor } = graph.dict(ref);
   const program = read(file);
-  if (!program)
-    return compact === undefined ? 'is not embedded' : 'is compact, so that its widths cannot be verified';
-  const parsed = readType1(program, graph.number(graph.dict(file)['/Length1']));
+  const compactProgram = read(compact);
+  if (!program && !compactProgram) return 'is not embedded';
+  const parsed = program
+    ? readType1(program, graph.number(graph.dict(file)['/Length1']))
+    : readCompact(compactProgram!);
+  const unknown = program ? undefined : nameProgram(graph, compact, compactProgram!, '/Type1C', level);
+  if (unknown) return unknown;
   const encoding = graph.get(font['/Encoding']);
-  const isBuiltIn = encoding === null || (isDictionary(encoding) && encoding['/BaseEncoding'] === undefined);
-  const names = new Map(isBuiltIn ? parsed.encoding : []);
+  const base = isDictionary(encoding) ? graph.get(encoding['/BaseEncoding'] ?? null) : encoding;
+  const label = STANDARD_ENCODINGS[String(base)];
+  const names = new Map(base === null ? parsed.encoding : label === undefined ? [] : glyphNames(label));
   let next = 0;
   for (const each of graph.list(isDictionary(encoding) ? encoding['/Differences'] : null)) {
     const found = graph.get(each);
