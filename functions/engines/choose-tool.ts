@@ -16,6 +16,13 @@ interface Target {
   readonly isPaged: boolean;
 }
 
+/** The tools that write PDFs. */
+export const WRITERS = ['pdftools', 'imageproc', 'html2pdf', 'doc2any'].map((name) => ({
+  name,
+  formats: ['pdf'],
+  paged: [],
+}));
+
 const PAGE = ['html2pdf', 'html2image', 'doc2any'];
 const DRAWING = ['imageproc', 'html2pdf'];
 /** A PDF of a browser keeps the shapes of a drawing. */

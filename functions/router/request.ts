@@ -27,6 +27,8 @@ export interface ConversionRequest extends NamedOptions {
   readonly isReassembled?: boolean;
   /** Whether `app=auto`. Before the source is known, the tool is one that accepts the other parameters. */
   readonly isAuto?: boolean;
+  /** The tools that accept the other parameters, while the tool is not known. */
+  readonly accepting?: readonly Tool[];
   /** Maximum age in seconds of an earlier result that may be used. */
   readonly cache?: number;
   /** Whether the result is deleted once it has been sent. */
@@ -130,14 +132,17 @@ function readUndecided(
   origin: QueryOrigin,
 ): ConversionRequest {
   const errors: ConversionError[] = [];
+  const accepted: ConversionRequest[] = [];
   for (const chosen of tools) {
     try {
-      return readRequest(query, tools, { ...origin, chosen });
+      accepted.push(readRequest(query, tools, { ...origin, chosen }));
     } catch (thrown) {
       if (!(thrown instanceof ConversionError)) throw thrown;
       errors.push(thrown);
     }
   }
+  const [request] = accepted;
+  if (request) return { ...request, accepting: accepted.map(({ tool }) => tool) };
   const count = ({ issues }: ConversionError) => issues?.length ?? 1;
   throw errors.reduce((best, each) => (count(each) < count(best) ? each : best));
 }

@@ -1,4 +1,4 @@
-import { chooseTool } from '../../engines/choose-tool.ts';
+import { chooseTool, WRITERS } from '../../engines/choose-tool.ts';
 import type { Invoke } from '../../platform/invoke/invoke.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { SourceFacts } from '../../shared/source/facts.ts';
@@ -31,13 +31,23 @@ export async function toolForSource(
   dependencies: Dependencies,
 ): Promise<Tool> {
   const { tools } = dependencies;
-  const { format, outputName } = request;
+  const { format, outputName, accepting = tools } = request;
   const found = facts ?? (await readFacts(request, url, context, dependencies));
-  const tool = chooseTool(found, { format, isPaged: outputName.kind !== 'one' }, tools);
+  const target = { format, isPaged: outputName.kind !== 'one' };
+  const tool =
+    chooseTool(found, target, accepting) ??
+    chooseMerger(found, accepting) ??
+    chooseTool(found, target, tools);
   if (tool) return tool;
   const names = tools.map(({ name }) => name).join(', ');
   const message = `The kind of the source is not known. Name the tool in 'app': ${names}.`;
   throw new ConversionError('UNSUPPORTED_SOURCE', message);
+}
+
+/** Returns the tool that has a source converted to a PDF, if it is the one that accepts the options. */
+function chooseMerger(found: SourceFacts, accepting: readonly Tool[]): Tool | undefined {
+  const isConvertible = chooseTool(found, { format: 'pdf', isPaged: false }, WRITERS) !== undefined;
+  return isConvertible ? accepting.find(({ name }) => name === 'pdftools') : undefined;
 }
 
 async function readFacts(

@@ -105,6 +105,13 @@ it('reports an option that the chosen tool does not have', async () => {
   expect(body).toMatch(/'--zoom' for pdftools/);
 });
 
+it('chooses the tool that has the options, and takes what becomes a PDF', async () => {
+  const query = 'app=auto&infile=data:,Hello';
+  const append = '-append=https://s.example/b.pdf';
+  expect((await send(`${query}&outfile=a.pdf&${append}`)).headers['X-App']).toBe('pdftools');
+  expect((await send(`${query}&outfile=a.pdf&--encrypt=x`)).headers['X-App']).toBe('doc2any');
+});
+
 it('reports a source that cannot be read, and one of an unknown kind', async () => {
   facts = new ConversionError('SOURCE_STATUS', 'The source server returned status 404.');
   expect((await send(URL_QUERY)).body).toContain('status 404. (SOURCE_STATUS)');

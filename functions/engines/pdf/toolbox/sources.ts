@@ -5,7 +5,7 @@ import { kindOfBytes } from '../../../shared/source/file-kind.ts';
 import { readHead } from '../../../shared/source/read-head.ts';
 import type { Conversion, Download, SourceFile } from '../../../shared/tool.ts';
 import { INFILE, UnconvertedError, type UnconvertedSource } from '../../../shared/unconverted.ts';
-import { chooseTool } from '../../choose-tool.ts';
+import { chooseTool, WRITERS } from '../../choose-tool.ts';
 
 /** A source, and the parameter that names it. */
 export interface NamedSource extends SourceFile {
@@ -52,13 +52,6 @@ export async function downloadSources(
   }
   return files;
 }
-
-/** The tools that write PDFs. */
-const WRITERS = ['pdftools', 'imageproc', 'html2pdf', 'doc2any'].map((name) => ({
-  name,
-  formats: ['pdf'],
-  paged: [],
-}));
 
 /** @throws UnconvertedError for sources that are no PDFs but that another tool converts. */
 export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> {
