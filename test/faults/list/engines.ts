@@ -77,7 +77,7 @@ export const engines = [
   ...inFile(
     'functions/engines/chromium/page/visit.ts',
     [['{ display: none !important }', '{ display: none }']],
-    'test/functions/html2image/convert.',
+    'test/functions/html2pdf/convert.options',
   ),
   ...inFile(
     'functions/engines/chromium/page/wait/conditions.ts',
@@ -87,8 +87,7 @@ export const engines = [
         'if (javascriptDelay) void sleep(javascriptDelay);',
       ],
     ],
-    'test/functions/engines/chromium/page/visit.engine',
-    'test/functions/html2image/convert.',
+    'test/functions/html2pdf/convert.engine',
   ),
   ...inFile(
     'functions/engines/pdf/frame.ts',
@@ -180,7 +179,7 @@ export const engines = [
   ),
   ...inFile(
     'functions/engines/office/office.ts',
-    [['password !== undefined ? asking', 'password === undefined ? asking']],
+    [["password !== undefined ? asking : filter === 'pdf'", "filter === 'pdf'"]],
     'test/functions/doc2any/convert.',
   ),
   ...inFile('functions/engines/office/detect/archive.ts', [

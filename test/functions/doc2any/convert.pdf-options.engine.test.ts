@@ -150,14 +150,15 @@ describe('the export', () => {
   it('draws a watermark in another color and at another angle', async () => {
     const options = 'in_ext=txt --watermark=ENTWURF --watermark-color=#ff0000';
 
-    const [upright, level] = await Promise.all(
-      [options, `${options} --watermark-angle=0`].map(async (each) =>
-        redRows(await pdfOf('plain.txt', each)),
+    const [upright, level, vertical] = await Promise.all(
+      ['', ' --watermark-angle=0', ' --watermark-angle=90'].map(async (each) =>
+        redRows(await pdfOf('plain.txt', options + each)),
       ),
     );
 
     expect(level).toBeGreaterThan(0);
     expect(upright).toBeGreaterThan(2 * level!);
+    expect(vertical).toBeGreaterThan(2 * level!);
   });
 });
 

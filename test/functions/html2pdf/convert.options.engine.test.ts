@@ -17,7 +17,7 @@ const { asked, convert, origin, pdf } = await usePages({
   ),
   '/throws': SCRIPTED('null.x'),
   '/broken': '<!doctype html><p>page</p><img src="/nothing">',
-  '/advert': '<!doctype html><p>text</p><div class=advert>buy</div><aside>more</aside>',
+  '/advert': '<!doctype html><p>text</p><div class=advert style="display:block">buy</div><aside>more</aside>',
   '/header.html':
     '<!doctype html><style>b{color:red}</style><b>Head <span class=page></span><span class="topage"></span></b><script>document.write("scripted")</script><img src="/seen.png">',
   '/ja': '<!doctype html><html lang=ja><meta charset=utf-8><p>直骨令</p>',

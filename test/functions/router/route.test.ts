@@ -71,6 +71,25 @@ function answering(answer: () => Promise<InvocationResult>): void {
   dependencies = { ...dependencies, invoke: answer };
 }
 
+/** Delays invocations until so many calls could have joined one. */
+function invokeOnceJoined(calls: number): void {
+  const { coalesce, invoke } = dependencies;
+  const haveJoined = Promise.withResolvers<void>();
+  let joined = 0;
+  dependencies = {
+    ...dependencies,
+    coalesce: (...args) => {
+      joined += 1;
+      if (joined === calls) haveJoined.resolve();
+      return coalesce(...args);
+    },
+    invoke: async (...args) => {
+      await haveJoined.promise;
+      return invoke(...args);
+    },
+  };
+}
+
 describe('a call that fails', () => {
   const kept: unknown[] = [];
   const failures = {
@@ -186,21 +205,7 @@ describe('a conversion', () => {
   });
 
   it('runs once for identical concurrent requests, and again for later ones', async () => {
-    const { coalesce, invoke } = dependencies;
-    const haveJoined = Promise.withResolvers<void>();
-    let joined = 0;
-    dependencies = {
-      ...dependencies,
-      coalesce: (...args) => {
-        joined += 1;
-        if (joined === 3) haveJoined.resolve();
-        return coalesce(...args);
-      },
-      invoke: async (...args) => {
-        await haveJoined.promise;
-        return invoke(...args);
-      },
-    };
+    invokeOnceJoined(3);
 
     // A caller may use the same ID for several requests.
     const named = { header: headerOf({ 'x-request-id': 'mine' }) };
@@ -218,6 +223,7 @@ describe('a conversion', () => {
       ...dependencies,
       keys: { find: async (apiKey) => recordOf(apiKey), findSigner: async () => undefined },
     };
+    invokeOnceJoined(3);
 
     await Promise.all([call(), call({ ...GOOD, apikey: 'OTHER' }), call({ ...GOOD, '-copies': '2' })]);
 

@@ -194,14 +194,17 @@ describe('a body', () => {
     expect([...stored]).toEqual([]);
   });
 
-  it('is not read any further after the reply', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  it.each([{ headers: { 'x-api-key': 'WRONG' } }, { query: `${QUERY}&-copies=x` }])(
+    'is not read any further after the reply to %j',
+    async (sent) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
 
-    await send({ query: QUERY, body: untouched(), headers: { 'x-api-key': 'WRONG' } });
+      await send({ query: QUERY, body: untouched(), ...sent });
 
-    // The timeouts of a body run until it is closed.
-    await vi.waitUntil(() => vi.getTimerCount() === 0);
-  });
+      // The timeouts of a body run until it is closed.
+      await vi.waitUntil(() => vi.getTimerCount() === 0);
+    },
+  );
 
   it('is not received before the key, the limits and the parameters were checked', async () => {
     const none = await send({ query: QUERY, body: untouched(), headers: { 'x-api-key': 'WRONG' } });

@@ -252,6 +252,10 @@ describe('a form', () => {
         const changed = value.slice(0, at) + (value[at] === 'a' ? 'b' : 'a') + value.slice(at + 1);
         expect(() => read(disk, new Map(fields).set(name, changed))).toThrow('not valid');
       }
+    for (const name of fields.keys()) {
+      const others = new Map([...fields].filter(([other]) => other !== name));
+      expect(() => read(disk, others)).toThrow('not valid');
+    }
   });
 
   it('stores one file, which expires after an hour and counts as storage', async () => {

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { jobOf } from '../../../../../functions/engines/pdf/qpdf/job.ts';
+
+const FILES = { source: 'a.pdf', target: 'b.pdf' };
+
+it('encrypts with a random owner password, so that permissions bind whoever knows the user password', () => {
+  const passwords = [1, 2].map(() => {
+    const { encrypt } = jobOf({ ...FILES, encrypt: { userPassword: 'open' } }) as {
+      encrypt: { ownerPassword: string };
+    };
+    return encrypt.ownerPassword;
+  });
+
+  expect(passwords[0]).toMatch(/^[0-9a-f]{32}$/);
+  expect(passwords[1]).not.toBe(passwords[0]);
+});
+
+it('draws the first page of a stamp over every page', () => {
+  expect(jobOf({ ...FILES, stamp: 's.pdf' })).toMatchObject({
+    overlay: [{ file: 's.pdf', from: '1', repeat: '1' }],
+  });
+});
