@@ -1,6 +1,7 @@
 import { hasDates, readParts, withParts } from '../detect/archive.ts';
 import { applyEdits, type Edit, isOn, readMarkup, readNumber } from '../markup.ts';
 import { autoSpacingStyleEdits, setAutoSpacing } from './auto-spacing.ts';
+import { emptyItemEdits } from './empty-items.ts';
 import { fieldRunEdits } from './field-runs.ts';
 import { fieldEdits } from './fields.ts';
 import { labelEdits } from './labels.ts';
@@ -90,7 +91,11 @@ function countSectionAsDocument(part: string): string {
 /** Returns the edits that break lines and pages, and make lines as high, as in Word. */
 function layoutEdits(part: string, styles: Styles, settings: Settings): Edit[] {
   return readSections(part, styles).flatMap((section) => {
-    const edits = [...replaceLineGrid(section, settings.snapsInTables), ...keepRowsTogether(section)];
+    const edits = [
+      ...replaceLineGrid(section, settings.snapsInTables),
+      ...keepRowsTogether(section),
+      ...emptyItemEdits(section),
+    ];
     lengthenPunctuatedLines(section, settings);
     setAutoSpacing(section);
     return [...edits, ...section.paragraphs.flatMap(propertyEdits)];

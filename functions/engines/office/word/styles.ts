@@ -14,6 +14,8 @@ export interface Formatting {
   /** Whether Word chooses the space before and after the paragraph, as browsers do. */
   readonly isAutoBefore?: boolean;
   readonly isAutoAfter?: boolean;
+  /** ID of the list that the paragraph is an item of; `0` for none. */
+  readonly list?: string;
   /** Whether at least two lines of the paragraph stay together at the end and the start of a page. */
   readonly hasWidowControl?: boolean;
   readonly snapsToGrid?: boolean;
@@ -104,6 +106,7 @@ export function readStyles(styles: string, theme: string, language = ''): Styles
 
 /** Reads an element inside `w:pPr`, or inside its `w:numPr`. */
 export function readParagraph(name: string, attributes: Attributes): Formatting {
+  if (name === 'w:numId') return { list: attributes['w:val'] ?? '' };
   if (name === 'w:widowControl') return { hasWidowControl: isOn(attributes['w:val']) };
   if (name === 'w:snapToGrid') return { snapsToGrid: isOn(attributes['w:val']) };
   if (name === 'w:jc') return { alignment: attributes['w:val'] ?? '' };
