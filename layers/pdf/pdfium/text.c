@@ -244,21 +244,31 @@ static int turn_box(FPDF_TEXTPAGE text, int index, FS_RECTF *box)
     double left, right, bottom, top, x, y;
     if (!FPDFText_GetMatrix(text, index, &matrix))
         return 0;
-    const bool vertical = fabsf(matrix.b) > fabsf(matrix.a);
-    const int turns = vertical ? (matrix.b > 0 ? 1 : 3) : (matrix.a < 0 ? 2 : 0);
+    const double size = FPDFText_GetFontSize(text, index);
+    const bool vertical = fabsf(matrix.b) > fabsf(matrix.a), turned = (vertical ? matrix.b : matrix.a) * size < 0;
+    const int turns = vertical ? (turned ? 3 : 1) : (turned ? 2 : 0);
     const bool found = turns && FPDFText_GetCharBox(text, index, &left, &right, &bottom, &top);
     if (!found || !FPDFText_GetCharOrigin(text, index, &x, &y))
         return 0;
     const double starts[] = { 0, y, -x, -y }, ends[] = { 0, top, -left, -bottom }, baselines[] = { 0, -x, -y, x };
     // PDFium's own loose box is empty.
-    const double height = FPDFText_GetFontSize(text, index) * fabsf(vertical ? matrix.c : matrix.d);
+    const double height = fabs(size) * fabsf(vertical ? matrix.c : matrix.d);
     const double start = starts[turns], end = ends[turns], baseline = baselines[turns];
     box->left = (float)start, box->right = (float)(end > start ? end : start);
     box->bottom = (float)(baseline - DESCENT * height), box->top = (float)(baseline + ASCENT * height);
     return turns;
 }
 
-static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements *replacements, bool layout)
+// Whether a character starts outside a page. An empty box means that the page has none.
+static bool is_off_page(FPDF_TEXTPAGE text, int index, const FS_RECTF *page)
+{
+    double x, y;
+    return page->right > page->left && FPDFText_GetCharOrigin(text, index, &x, &y)
+           && (x < page->left || x > page->right || y < page->bottom || y > page->top);
+}
+
+// Writes the text of a page. With a box of the page, writes its layout.
+static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements *replacements, const FS_RECTF *layout)
 {
     const int end = FPDFText_CountChars(text);
     // Spaces between all characters may double their number.
@@ -274,6 +284,9 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
         struct replacement *here = NULL;
         if (!generated) {
             if (is_hidden(FPDFText_GetTextObject(text, index)))
+                continue;
+            // The rest of a field's value that does not fit, for example.
+            if (layout && is_off_page(text, index, layout))
                 continue;
             FPDFText_GetLooseCharBox(text, index, &box);
             if (layout)
@@ -328,7 +341,9 @@ static bool write_page(FILE *file, int number, bool annotations, bool layout)
     struct replacements replacements = take_replacements(page);
     const FPDF_TEXTPAGE text = FPDFText_LoadPage(page);
     if (text) {
-        write_text(file, text, &replacements, layout);
+        FS_RECTF box = { 0, 0, 0, 0 };
+        FPDF_GetPageBoundingBox(page, &box);
+        write_text(file, text, &replacements, layout ? &box : NULL);
         FPDFText_ClosePage(text);
     }
     put_back_replacements(&replacements, document_handle());

@@ -59,7 +59,8 @@ describe('other formats', () => {
     const shown = [0, 1].flatMap((column) =>
       cells.map((row, at) => show(row[column]!, 50 + 150 * column, at)),
     );
-    const source = makePdf([{ content: `BT /F1 12 Tf ${shown.join(' ')} ET` }]);
+    const off = '1 0 0 1 -5000 100 Tm (off the page) Tj';
+    const source = makePdf([{ content: `BT /F1 12 Tf ${shown.join(' ')} ${off} ET` }]);
 
     const text = await convertOne(source, { format: 'txt', options: '-layout' });
 
