@@ -106,10 +106,6 @@ export const SETTINGS = {
     "maximum MiB on disk of one account's results until they expire; each counts at least 8 KiB; 0 means no limit",
     { ...MEBIBYTES, absent: undefined, shown: 'a quarter of the disk, at most 10240' },
   ),
-  DISK_RESERVE: integer(
-    'MiB to keep free on the disks of `DATA_DIR` and of temporary files; with less, conversions get `OVERLOADED`',
-    { ...MEBIBYTES, absent: undefined, shown: 'a tenth of the disk, at most 1024' },
-  ),
   RESULT_LIFE: integer('hours after which results are deleted', { min: 1, max: 8760, absent: 24 }),
   URL_LIFETIME: integer('lifetime of a result URL in seconds', { min: 1, max: 86_400, absent: 3600 }),
   LIMIT_PER_MINUTE: integer('requests per minute for keys without their own limit; 0 means no limit', {

@@ -52,8 +52,6 @@ export function readSettings() {
     openId: openIdOf(read),
     /** Maximum bytes of one account's stored results. 0 means no limit. Defaults to a fraction of the disk. */
     accountBytes: bytesOf(read.ACCOUNT_STORAGE),
-    /** Bytes to keep free on each disk. Defaults to a fraction of it. */
-    diskReserve: bytesOf(read.DISK_RESERVE),
     /** How long results are kept, in milliseconds. */
     resultLife: HOUR * read.RESULT_LIFE,
     /** Lifetime of a result URL in seconds. */

@@ -2,13 +2,7 @@ import { statfsSync } from 'node:fs';
 import { ConversionError } from '../../shared/errors.ts';
 import type { MachineStatus } from '../health.ts';
 
-interface FreeSpaceOptions {
-  /** Existing directories, by the kind of their content. They may be on the same file system. */
-  readonly directories: Readonly<Record<string, string>>;
-  /** Bytes to keep free on each file system. Defaults to a tenth of it, at most 1 GiB. */
-  readonly reserve?: number | undefined;
-}
-
+/** Maximum bytes to keep free on each file system, of which a tenth is kept free. */
 const MAX_RESERVE = 2 ** 30;
 /** Seconds until some results may have expired, or running conversions have ended. */
 const RETRY_TIME = 60;
@@ -19,18 +13,17 @@ const RETRY_TIME = 60;
  */
 export class FreeSpace {
   readonly #directories: Readonly<Record<string, string>>;
-  readonly #reserve: number | undefined;
 
-  constructor({ directories, reserve }: FreeSpaceOptions) {
+  /** `directories` exist, by the kind of their content. They may be on the same file system. */
+  constructor(directories: Readonly<Record<string, string>>) {
     this.#directories = directories;
-    this.#reserve = reserve;
   }
 
   /** Whether the space is insufficient for another conversion. Synchronous: takes a few microseconds. */
   get isLow(): boolean {
     return Object.values(this.#directories).some((directory) => {
       const { free, size } = spaceOf(directory);
-      return free < (this.#reserve ?? defaultReserve(size));
+      return free < Math.min(MAX_RESERVE, size / 10);
     });
   }
 
@@ -63,10 +56,6 @@ export function diskSize(directory: string): number {
 export function diskFullError(): ConversionError {
   const message = `The service has too little free disk space. Retry in ${RETRY_TIME} seconds.`;
   return new ConversionError('OVERLOADED', message, { retryAfter: RETRY_TIME });
-}
-
-function defaultReserve(size: number): number {
-  return Math.min(MAX_RESERVE, Math.floor(size / 10));
 }
 
 /** Returns the bytes of the whole file system, and the bytes that this user may still write. */

@@ -107,12 +107,9 @@ export async function composeService(
 ) {
   collectBuffersEarly();
   const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
-  const { dataDirectory, diskReserve, accountBytes = defaultShare(dataDirectory) } = settings;
+  const { dataDirectory, accountBytes = defaultShare(dataDirectory) } = settings;
   const paths = pathsIn(dataDirectory);
-  const space = new FreeSpace({
-    directories: { data: dataDirectory, temporary: tmpdir() },
-    reserve: diskReserve,
-  });
+  const space = new FreeSpace({ data: dataDirectory, temporary: tmpdir() });
   const storage = createDiskStorage({
     directory: paths.results,
     secret: readSecret(paths.secret),

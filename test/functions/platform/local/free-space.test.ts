@@ -1,32 +1,34 @@
-import { statfsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { expect, it } from 'vitest';
+import * as fs from 'node:fs';
+import { afterEach, expect, it, vi } from 'vitest';
 import { defaultShare, FreeSpace } from '../../../../functions/platform/local/free-space.ts';
 
-const { bavail, blocks, bsize } = statfsSync(tmpdir());
-const directories = { data: tmpdir() };
+vi.mock('node:fs', { spy: true });
+afterEach(() => vi.restoreAllMocks());
 
-it('rejects conversions while less than the reserve is free', () => {
-  const space = new FreeSpace({ directories, reserve: blocks * bsize });
+/** Lets every file system have 100 MiB, of which some are free. */
+function setFree(mebibytes: number): void {
+  const state = { bavail: mebibytes, blocks: 100, bsize: 2 ** 20 };
+  vi.mocked(fs.statfsSync).mockReturnValue(state as ReturnType<typeof fs.statfsSync>);
+}
 
-  expect(space.isLow).toBe(true);
+it('rejects conversions while less than a tenth of the disk is free', () => {
+  const space = new FreeSpace({ data: '/data' });
+
+  setFree(9);
+  expect([space.isLow, space.status, space.free()]).toEqual([true, 'full', { data: 9 * 2 ** 20 }]);
   expect(() => space.check()).toThrow(expect.objectContaining({ code: 'OVERLOADED', retryAfter: 60 }));
-});
 
-it('accepts conversions while more than the reserve is free', () => {
-  const space = new FreeSpace({ directories, reserve: 1 });
-
-  expect(space.isLow).toBe(false);
+  setFree(11);
+  expect([space.isLow, space.status]).toEqual([false, 'up']);
   expect(() => space.check()).not.toThrow();
-  expect(space.free().data).toBeGreaterThan((bavail * bsize) / 2);
 });
 
 it('leaves a missing directory to whatever writes to it', () => {
-  const space = new FreeSpace({ directories: { data: '/does/not/exist' } });
-
-  expect(space.isLow).toBe(false);
+  expect(new FreeSpace({ data: '/does/not/exist' }).isLow).toBe(false);
 });
 
 it('gives one account a quarter of the disk at most', () => {
-  expect(defaultShare(tmpdir())).toBeLessThanOrEqual((blocks * bsize) / 4);
+  setFree(50);
+
+  expect(defaultShare('/data')).toBe(25 * 2 ** 20);
 });
