@@ -82,6 +82,8 @@ const PDF_VERSIONS = {
   'PDF/A-2u': 2,
   'PDF/A-3b': 3,
   'PDF/A-3u': 3,
+  // LibreOffice's PDF/A-4 is not needed, because all PDF/A is mended after it is written.
+  'PDF/A-4': 2,
   'PDF/UA-1': 17,
   'PDF/UA': 17,
 } as const;

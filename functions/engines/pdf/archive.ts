@@ -15,6 +15,9 @@ export interface ArchivedPdf {
   readonly warnings: readonly string[];
 }
 
+/** The version of PDF that each part of PDF/A is based on, or PDF/UA-1. */
+const VERSIONS = { 0: '1.7', 1: '1.4', 2: '1.7', 3: '1.7', 4: '2.0' } as const;
+
 interface ArchiveSettings {
   readonly force?: boolean;
   readonly linearize?: boolean;
@@ -53,8 +56,11 @@ export function createArchiver(dependencies: EngineDependencies) {
         return { path: source, warnings: obstacles.map((each) => `The result is not ${standard}: ${each}`) };
       throw obstacleError(standard, obstacles);
     }
-    const version = levelOf(standard).part === 1 ? '1.4' : '1.7';
-    await qpdf.edit({ source, target, update, compress: true, linearize, version }, request);
+    const { part } = levelOf(standard);
+    const version = VERSIONS[part];
+    const information = part === 4 ? null : undefined;
+    const edit = { source, target, update, compress: true, linearize, version, information };
+    await qpdf.edit(edit, request);
     return { path: target, warnings };
   }
 

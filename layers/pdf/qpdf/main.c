@@ -16,12 +16,14 @@
 #include "message.h"
 #include "sandbox.h"
 
-// Sets the entries that the request names, and keeps all others.
+// Sets the entries that the request names, and keeps all others. Null removes all.
 static void set_information(qpdf_data pdf, yyjson_val *given)
 {
+    const qpdf_oh trailer = qpdf_get_trailer(pdf);
+    if (yyjson_is_null(given))
+        qpdf_oh_remove_key(pdf, trailer, "/Info");
     if (yyjson_obj_size(given) == 0)
         return;
-    const qpdf_oh trailer = qpdf_get_trailer(pdf);
     qpdf_oh information = qpdf_oh_get_key(pdf, trailer, "/Info");
     if (!qpdf_oh_is_dictionary(pdf, information)) {
         information = qpdf_make_indirect_object(pdf, qpdf_oh_new_dictionary(pdf));

@@ -57,7 +57,8 @@ export interface Edit {
   readonly stamp?: string | undefined;
   /** Quality (1 to 100) of the JPEGs that replace other images where that makes them smaller. */
   readonly imageQuality?: number | undefined;
-  readonly information?: Information | undefined;
+  /** Entries to set. With `null`, the document information is removed. */
+  readonly information?: Information | null | undefined;
   /** PDFs whose pages replace those of the source, in this order. The source itself is one of them. */
   readonly merge?: readonly Part[] | undefined;
   /** PDFs whose attached files are added. `prefix` comes before their names. */

@@ -10,7 +10,12 @@ const { convertOne, refusal } = useEngine(pdftools, createEngine);
 const describePdf = async (pdf: Buffer) =>
   JSON.parse((await convertOne(pdf, { format: 'json' })).toString()) as object;
 
-it.each(['PDF/A-1b', 'PDF/A-2u', 'PDF/A-3b'])('makes a numbered document %s', async (standard) => {
+it.each([
+  ['PDF/A-1b', '1.4'],
+  ['PDF/A-2u', '1.7'],
+  ['PDF/A-3b', '1.7'],
+  ['PDF/A-4', '2.0'],
+])('makes a numbered document %s', async (standard, version) => {
   const pdf = await convertOne(blankPdf(2), {
     format: 'pdf',
     options: `--pdf-version=${standard} -number=%p -metadata=Title:T`,
@@ -21,7 +26,7 @@ it.each(['PDF/A-1b', 'PDF/A-2u', 'PDF/A-3b'])('makes a numbered document %s', as
     pageCount: 2,
     fonts: [{ isEmbedded: true }],
   });
-  expect(pdf.toString('latin1', 0, 8)).toBe(standard === 'PDF/A-1b' ? '%PDF-1.4' : '%PDF-1.7');
+  expect(pdf.toString('latin1', 0, 8)).toBe(`%PDF-${version}`);
 });
 
 it('names each obstacle, and writes the document without the claim if it is forced', async () => {

@@ -454,6 +454,9 @@ export function archiveDocument(
       seen.add(ref);
       const dict = graph.dict(ref);
       const bytes = dict['/Subtype'] === '/Image' ? undefined : read(ref);
+      // Forms of old programs use the resources of the page.
+      if (bytes && level.part > 0 && dict['/Resources'] === undefined && inherited !== undefined)
+        graph.merge(ref, { '/Resources': inherited });
       if (bytes) contentOf(bytes, dict['/Resources'] ?? inherited);
     };
     for (const { dict } of graph.pages) {

@@ -20,6 +20,9 @@ const STANDARD_ENCODINGS: Readonly<Record<string, string>> = {
   '/MacRomanEncoding': 'macintosh',
 };
 
+/** Codes of Mac Roman by the name of their glyph. */
+const MACINTOSH = new Map([...glyphNames('macintosh')].map(([code, name]) => [name, code]));
+
 /**
  * Mends a font, and returns what keeps it from following the standard. `codes` are the strings that are shown in it.
  */
@@ -275,10 +278,14 @@ function namedMap(graph: Graph, font: Dictionary, parsed: TrueType): GlyphOf | s
   const encoding = graph.get(font['/Encoding']);
   const label = STANDARD_ENCODINGS[String(encoding)];
   if (label === undefined) return 'has an encoding that cannot be verified';
-  const unicode = parsed.mapOf(3, 1);
-  if (!unicode) return 'has no map of its characters in Unicode';
+  const [unicode, macintosh] = [parsed.mapOf(3, 1), parsed.mapOf(1, 0)];
+  if (!unicode && !macintosh) return 'has no map of its characters';
+  const names = glyphNames(label);
   const decoder = new TextDecoder(label);
-  return (code) => unicode(decoder.decode(Uint8Array.of(code)).codePointAt(0) ?? 0);
+  return (code) => {
+    if (unicode) return unicode(decoder.decode(Uint8Array.of(code)).codePointAt(0) ?? 0);
+    return macintosh!(MACINTOSH.get(names.get(code) ?? '') ?? 0);
+  };
 }
 
 /** Returns why a text cannot be read as Unicode. */

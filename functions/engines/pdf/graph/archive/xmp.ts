@@ -34,10 +34,11 @@ export function xmpOf(
     const language = kind === 'Alt' ? ' xml:lang="x-default"' : '';
     return `<${name}><rdf:${kind}><rdf:li${language}>${escapeXml(value)}</rdf:li></rdf:${kind}></${name}>\n`;
   };
+  const level = part === 4 ? plain('pdfaid:rev', '2020') : plain('pdfaid:conformance', isUnicode ? 'U' : 'B');
   return `<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
-${part > 0 ? claimOf('pdfaid', 'pdfa', `<pdfaid:part>${part}</pdfaid:part>\n<pdfaid:conformance>${isUnicode ? 'U' : 'B'}</pdfaid:conformance>`) : ''}${isAccessible ? claimOf('pdfuaid', 'pdfua', '<pdfuaid:part>1</pdfuaid:part>') : ''}<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">
+${part > 0 ? claimOf('pdfaid', 'pdfa', `<pdfaid:part>${part}</pdfaid:part>\n${level}`) : ''}${isAccessible ? claimOf('pdfuaid', 'pdfua', '<pdfuaid:part>1</pdfuaid:part>') : ''}<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">
 <dc:format>application/pdf</dc:format>
 ${inside('dc:title', 'Alt', title)}${inside('dc:creator', 'Seq', author)}${inside('dc:description', 'Alt', subject)}</rdf:Description>
 <rdf:Description rdf:about="" xmlns:pdf="http://ns.adobe.com/pdf/1.3/">
