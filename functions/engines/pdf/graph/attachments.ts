@@ -1,4 +1,4 @@
-import { type Graph, isReference, nameTree, textOf, type Value } from './graph.ts';
+import { type Graph, isDictionary, isReference, nameTree, textOf, type Value } from './graph.ts';
 
 /** Prefix of the names under which qpdf copies attached files of other documents: `docmill-merged-2-note.txt`. */
 export const ATTACHED = 'docmill-merged-';
@@ -16,6 +16,23 @@ export function mergeAttachments(graph: Graph): void {
     return [original === undefined ? name : freeName(`u:${original}`, taken), file];
   });
   writeAttachments(graph, new Map(merged));
+}
+
+/** Whether the entries of attached files are not all objects of their own, which qpdf requires to copy them. */
+export function hasInlineFiles(graph: Graph): boolean {
+  const files = [...nameTree(graph, graph.dict(graph.root['/Names'])['/EmbeddedFiles'])];
+  return files.some(([, file]) => !isReference(file) || !isDictionary(graph.get(file)));
+}
+
+/** Makes the entries of attached files objects of their own. Leaves out what is no file. */
+export function separateFiles(graph: Graph): void {
+  if (!hasInlineFiles(graph)) return;
+  const files = [...nameTree(graph, graph.dict(graph.root['/Names'])['/EmbeddedFiles'])];
+  const valid = files.filter(([, file]) => isDictionary(graph.get(file)));
+  writeAttachments(
+    graph,
+    new Map(valid.map(([name, file]) => [name, isReference(file) ? file : graph.add(file)])),
+  );
 }
 
 /** Replaces the tree of attached files. */

@@ -6,7 +6,8 @@ import type { Placed } from './navigation.ts';
 export interface SourceFacts {
   readonly pageCount: number;
   readonly isEncrypted: boolean;
-  readonly isLayered: boolean;
+  /** Whether qpdf merges it into another document without losing parts. */
+  readonly isMergeable: boolean;
 }
 
 /** Facts that are not in the objects of a document. */
@@ -39,8 +40,8 @@ export interface GraphOperations {
   };
   /** Writes changes for PDFium to `target`; see `adaptDocument`. Returns whether there are any, and the units of pages. */
   readonly adapt: { readonly graph: string; readonly target: string; readonly isText: boolean };
-  /** Writes changes that keep the layers of a document whose pages are merged into another one to `target`. */
-  readonly keepLayers: {
+  /** Writes changes that keep the layers and files of a document when it is merged into another one to `target`. */
+  readonly makeMergeable: {
     readonly graph: string;
     readonly target: string;
     /** Number of the document among those that are merged, or `undefined` for a stamp, which is flattened. */

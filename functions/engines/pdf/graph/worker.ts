@@ -5,7 +5,7 @@ import { serveRequests } from '../../worker/serve.ts';
 import { adaptDocument } from './adapt.ts';
 import { archiveDocument, neededStreams } from './archive/archive.ts';
 import { levelOf } from './archive/standards.ts';
-import { attachedFiles } from './attachments.ts';
+import { attachedFiles, hasInlineFiles, separateFiles } from './attachments.ts';
 import { userUnit } from './canvas.ts';
 import { contentStreams } from './contents.ts';
 import { describeDocument } from './describe.ts';
@@ -22,7 +22,7 @@ await serveRequests<GraphOperations>({
     return {
       pageCount: graph.pages.length,
       isEncrypted: graph.trailer['/Encrypt'] !== undefined,
-      isLayered: graph.root['/OCProperties'] !== undefined,
+      isMergeable: graph.root['/OCProperties'] === undefined && !hasInlineFiles(graph),
     };
   },
   describe: async ({ graph, target, file }) => {
@@ -44,9 +44,10 @@ await serveRequests<GraphOperations>({
     if (graph.isChanged) writeUpdate(graph, target);
     return { isChanged: graph.isChanged, units: graph.pages.map(({ dict }) => userUnit(graph, dict)) };
   },
-  keepLayers: async ({ graph: path, target, document }) => {
+  makeMergeable: async ({ graph: path, target, document }) => {
     const graph = readGraph(path);
     markLayers(graph, document);
+    separateFiles(graph);
     if (document === undefined) layerAppearances(graph);
     writeUpdate(graph, target);
   },

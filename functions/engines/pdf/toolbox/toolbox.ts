@@ -96,7 +96,7 @@ export function createToolbox(dependencies: EngineDependencies) {
 
     const parts: Inspected[] = [inspected[0]!];
     for (const [index, each] of inspected.entries())
-      if (index > 0) parts.push(await withLayers(each, index, conversion));
+      if (index > 0) parts.push(await makeMergeable(each, index, conversion));
     const sheets: Sheet[] = [];
     for (const each of stamps) sheets.push(await sheetOf(each, sheets.length, pages.length, conversion));
     const merged = join(directory, 'merged.pdf');
@@ -325,7 +325,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     const count = Math.min(facts.pageCount, pageCount);
     const flat = join(directory, `stamp-${index}.pdf`);
     const pages = integers(1, count);
-    const update = facts.isLayered ? await keepLayers(graph, undefined, conversion) : undefined;
+    const update = facts.isMergeable ? undefined : await mergeChanges(graph, undefined, conversion);
     await qpdf.edit(
       { source: path, target: flat, password, pages, update, decrypt: true, flatten: true },
       conversion,
@@ -337,29 +337,29 @@ export function createToolbox(dependencies: EngineDependencies) {
     return { path: sheet, count, parameter: source.parameter };
   }
 
-  /** Returns a document that keeps its layers when it is merged into another one. */
-  async function withLayers(
+  /** Returns a document that keeps its layers and files when it is merged into another one. */
+  async function makeMergeable(
     source: Inspected,
     index: number,
     conversion: ToolboxConversion,
   ): Promise<Inspected> {
     const { path, graph, password, facts } = source;
-    if (!facts.isLayered) return source;
-    const target = join(conversion.directory, `layers-${index}.pdf`);
-    const update = await keepLayers(graph, index, conversion);
+    if (facts.isMergeable) return source;
+    const target = join(conversion.directory, `mergeable-${index}.pdf`);
+    const update = await mergeChanges(graph, index, conversion);
     await qpdf.edit({ source: path, target, password, update, decrypt: true }, conversion);
     return { ...source, path: target, password: undefined };
   }
 
-  async function keepLayers(
+  async function mergeChanges(
     graph: string,
     document: number | undefined,
     conversion: ToolboxConversion,
   ): Promise<string> {
-    const target = graph.replace(/\.json$/, '-layers.json');
+    const target = graph.replace(/\.json$/, '-changes.json');
     const name = (path: string) => relative(conversion.directory, path);
     const args = { graph: name(graph), target: name(target), document };
-    await graphs.run('keepLayers', args, { inputs: [graph], outputs: [target] }, conversion);
+    await graphs.run('makeMergeable', args, { inputs: [graph], outputs: [target] }, conversion);
     return target;
   }
 

@@ -12,6 +12,12 @@ const { convert, convertOne, refusal } = useEngine(pdftools, createEngine);
 const A = documentPdf('A', 3);
 const url = await serveFiles({
   'b.pdf': documentPdf('B', 2),
+  'inline.pdf': Buffer.from(
+    documentPdf('C', 1)
+      .toString('latin1')
+      .replace('11 0 R]>>', '<</Type/Filespec/F(note.txt)/EF<</F 12 0 R>>>>(none)null]>>'),
+    'latin1',
+  ),
   'locked.pdf': makePdf(numberedPages(1), { password: 'secret' }),
   'letter.docx': Buffer.from('PK\x03\x04      [Content_Types].xml', 'latin1'),
   'noise.bin': Buffer.from('\x01\x02\x03'),
@@ -127,6 +133,12 @@ describe('-append', () => {
 
     expect(error).toMatchObject({ code: 'SOURCE_TOO_LARGE', message: expect.stringMatching(message) });
   });
+});
+
+it('merges attached files that are no objects of their own', async () => {
+  const { files } = await convert(A, { format: 'pdf', options: `-append=${url('inline.pdf')}` });
+
+  expect((await navigationOf(files[0]!)).attached).toEqual(['note (2).txt', 'note.txt']);
 });
 
 describe('-split', () => {
