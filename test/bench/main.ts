@@ -18,6 +18,7 @@ import { measureShare } from './rows/share.ts';
 import { measureImage, measureThumbnails } from './rows/tools/image.ts';
 import { measureLarge, measureOffice } from './rows/tools/office.ts';
 import { measurePdf } from './rows/tools/pdf.ts';
+import { measureTogether } from './rows/tools/together.ts';
 import { measureWeb } from './rows/tools/web.ts';
 import { startOwnService } from './service/service.ts';
 import { serveSources } from './service/source-server.ts';
@@ -26,6 +27,7 @@ import { serveSources } from './service/source-server.ts';
 const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   pdf: measurePdf,
   office: measureOffice,
+  together: measureTogether,
   large: measureLarge,
   web: measureWeb,
   image: measureImage,

@@ -19,7 +19,7 @@ export interface Call {
   readonly app: string;
   readonly infile: string;
   readonly outfile: string;
-  readonly options?: Readonly<Record<string, string | number>>;
+  readonly options?: Readonly<Record<string, string | number | readonly string[]>>;
 }
 
 /** Who calls, and until when. */
@@ -63,7 +63,8 @@ export async function startOwnService(sourceHost: string): Promise<Service> {
 
   async function call({ app, infile, outfile, options = {} }: Call, { account = 0, signal }: Caller = {}) {
     const query = new URLSearchParams({ apikey: apiKeys[account]!, app, infile, outfile });
-    for (const [name, value] of Object.entries(options)) query.set(name, String(value));
+    for (const [name, value] of Object.entries(options))
+      for (const each of [value].flat()) query.append(name, String(each));
     const sent = performance.now();
     const answer = (await read(`${base}/api/?${query}`, agent, signal)).toString();
     const milliseconds = performance.now() - sent;
