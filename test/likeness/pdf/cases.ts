@@ -15,7 +15,7 @@ const SHAPES = 'PDFium and poppler smooth edges, scale images and substitute fon
 const AXES =
   'small letters differ, and pdftoppm takes the axes of a rotated page for those of the unrotated one, and adds a row or column if its arithmetic is slightly above whole pixels';
 
-/** Option sets. Each is tried with several documents, and the first, page 1 at 72 DPI, with all of them. */
+/** Option sets. `blank.pdf` is an empty page. Each is tried with several documents, and the first, page 1 at 72 DPI, with all of them. */
 export const PDF_CASES: readonly PdfCase[] = [
   { options: '-r=72', theirs: ['-r', '72'], reason: SHAPES },
   { options: '', theirs: [], reason: SHAPES },
@@ -57,6 +57,9 @@ export const PDF_CASES: readonly PdfCase[] = [
     reason: 'words are divided in other places where a document has no spaces',
   },
   { options: '', format: 'pdf', theirs: ['-r', '72'] },
+  { options: '-append=blank.pdf', format: 'pdf', theirs: ['-r', '72'] },
+  { options: '-append=blank.pdf -number=%p -number-pages=2', format: 'pdf', theirs: ['-r', '72'] },
+  { options: '-stamp=blank.pdf -underlay=blank.pdf', format: 'pdf', theirs: ['-r', '72'] },
   { options: '-f=2 -l=2', format: 'pdf', theirs: ['-r', '72', '-f', '2', '-l', '2'] },
 ];
 

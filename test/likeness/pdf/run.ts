@@ -4,11 +4,12 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { blankPdf } from '../../../functions/engines/pdf/stamp.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS, type Download } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { engineNetwork } from '../../helpers/engine-network.ts';
 import { nameOf, type PdfCase } from './cases.ts';
@@ -18,6 +19,17 @@ const run = promisify(execFile);
 
 /** Minimum structural similarity of two pages that look alike to a reader, and share of words of texts that read alike. */
 export const ALIKE = 0.9;
+
+/** The URL of `blank.pdf`, which is not downloaded. */
+const BLANK = 'https://blank.invalid/';
+
+/** Downloads an empty page. */
+const download: Download = async (_, { directory }) => {
+  const path = join(directory, 'blank.pdf');
+  const bytes = blankPdf(1);
+  await writeFile(path, bytes);
+  return { path, name: 'blank.pdf', contentType: '', bytes: bytes.length };
+};
 
 export interface Trial {
   /** Of the case. */
@@ -34,7 +46,7 @@ export interface Trial {
 export async function startComparing() {
   const home = await mkdtemp(join(tmpdir(), 'docmill-likeness-'));
   const own = { layers: resolve('dist/layers'), code: CODE, temporary: home, size: 2 };
-  const engine = createEngine({ ...own, ...engineNetwork() });
+  const engine = createEngine({ ...own, ...engineNetwork(), download });
 
   async function convert(source: string, { options, format: other }: PdfCase): Promise<Buffer> {
     const format: Format = other ?? 'png';
@@ -46,7 +58,7 @@ export async function startComparing() {
       .filter(Boolean)
       .map((option) => {
         const [name, value = ''] = option.split('=') as [string, string?];
-        return { name, value };
+        return { name, value: value === 'blank.pdf' ? BLANK : value };
       });
     const read = readOptions(pdftools, given, format);
     if (read.issues[0]) throw read.issues[0];
