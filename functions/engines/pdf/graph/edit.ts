@@ -1,7 +1,7 @@
 import { mergeAttachments } from './attachments.ts';
 import { ContentEnds } from './contents.ts';
 import { drawOnPages } from './draw.ts';
-import { fillFields } from './fill.ts';
+import { drawBareFields, fillFields } from './fill.ts';
 import type { FieldValue } from './form-values.ts';
 import { type Graph, isDictionary, type ReadStream, type Value } from './graph.ts';
 import { protectColorKeys } from './images.ts';
@@ -46,6 +46,8 @@ export function editGraph(graph: Graph, { sources, read, order, work, values }: 
     fillFields(graph, values, typesetter);
     setForm(graph, { '/NeedAppearances': null, '/XFA': null });
   }
+  // qpdf neither draws nor removes fields without an appearance.
+  if (work.isFlat) drawBareFields(graph, typesetter);
   drawOnPages(graph, sheets, work, typesetter, new ContentEnds(graph, read));
   typesetter.finish();
   const missing = [...typesetter.missing].map(

@@ -101,6 +101,11 @@ function fillText(graph: Graph, field: Field, text: string, typesetter: Typesett
     throw fillError(`must contain at most ${max} characters for the field ${quote(field.name)}`);
   }
   graph.merge(field.ref, { '/V': `u:${text}`, '/RV': null });
+  drawText(graph, field, text, typesetter);
+}
+
+function drawText(graph: Graph, field: Field, text: string, typesetter: Typesetter): void {
+  const max = graph.number(field.dict['/MaxLen']);
   const lines = has(graph, field, 'multiline')
     ? text.split(/\r\n?|\n/)
     : [text.replace(/\s*[\r\n]+\s*/g, ' ')];
@@ -113,27 +118,60 @@ function fillText(graph: Graph, field: Field, text: string, typesetter: Typesett
     new FieldAppearance(graph, field.dict, widget, typesetter).drawText(content);
 }
 
+/** Draws fields that have no appearance, with the values that they have. */
+export function drawBareFields(graph: Graph, typesetter: Typesetter): void {
+  for (const field of fieldsOf(graph).values()) {
+    const widgets = field.widgets.filter(
+      (widget) => graph.get(graph.dict(graph.dict(widget)['/AP'])['/N']) === null,
+    );
+    if (widgets.length === 0) continue;
+    const values = [graph.get(field.dict['/V'])].flat().flatMap((value) => textOf(graph.get(value)) ?? []);
+    switch (graph.get(field.dict['/FT'])) {
+      case '/Tx':
+        drawText(graph, { ...field, widgets }, values[0] ?? '', typesetter);
+        break;
+      case '/Btn':
+        if (!has(graph, field, 'button')) drawButtons(graph, field, typesetter);
+        break;
+      case '/Ch':
+        drawChoice(graph, { ...field, widgets }, values, typesetter);
+    }
+  }
+}
+
+/** Returns the states of a button other than off. */
+function statesOf(graph: Graph, widget: string): string[] {
+  const states = graph.dict(graph.dict(widget)['/AP'])['/N'];
+  return graph.isStream(states) ? [] : Object.keys(graph.dict(states)).filter((state) => state !== '/Off');
+}
+
+/** Draws buttons that have no appearance. */
+function drawButtons(graph: Graph, field: Field, typesetter: Typesetter): void {
+  const isName = (state: Value | undefined): state is string =>
+    typeof state === 'string' && /^\/(?!Off$)/.test(state);
+  const value = graph.get(field.dict['/V']);
+  for (const [index, widget] of field.widgets.entries()) {
+    if (statesOf(graph, widget).length > 0) continue;
+    const { '/AS': shown } = graph.dict(widget);
+    const only = field.widgets.length > 1 ? `/${index}` : isName(value) ? value : '/Yes';
+    const state = isName(shown) ? shown : only;
+    const appearance = new FieldAppearance(graph, field.dict, widget, typesetter);
+    appearance.drawButton(state, has(graph, field, 'radio'));
+    if (shown === undefined) graph.merge(widget, { '/AS': value === state ? state : '/Off' });
+  }
+}
+
 function fillButton(graph: Graph, field: Field, value: FieldValue, typesetter: Typesetter): void {
   if (has(graph, field, 'button') || Array.isArray(value)) {
     throw fillError(`names the field ${quote(field.name)}, which cannot be filled in`);
   }
-  const statesOf = (widget: string) => {
-    const states = graph.dict(graph.dict(widget)['/AP'])['/N'];
-    return graph.isStream(states) ? [] : Object.keys(graph.dict(states)).filter((state) => state !== '/Off');
-  };
-  for (const [index, widget] of field.widgets.entries()) {
-    if (statesOf(widget).length > 0) continue;
-    const [shown, only] = [graph.dict(widget)['/AS'], field.widgets.length === 1 ? '/Yes' : `/${index}`];
-    const state = typeof shown === 'string' && shown !== '/Off' ? shown : only;
-    const appearance = new FieldAppearance(graph, field.dict, widget, typesetter);
-    appearance.drawButton(state, has(graph, field, 'radio'));
-  }
-  const states = new Set(field.widgets.flatMap(statesOf));
+  drawButtons(graph, field, typesetter);
+  const states = new Set(field.widgets.flatMap((widget) => statesOf(graph, widget)));
   const options = graph.list(field.dict['/Opt']).map((option) => textOf(graph.get(option)));
   const byOption = typeof value === 'string' ? options.indexOf(value) : -1;
   const isOff = value === false || /^(off|false|no|)$/i.test(String(value));
   const isOn = value === true || /^(on|true|yes)$/i.test(String(value));
-  const own = byOption >= 0 ? statesOf(field.widgets[byOption] ?? '')[0] : undefined;
+  const own = byOption >= 0 ? statesOf(graph, field.widgets[byOption] ?? '')[0] : undefined;
   const state = states.has(`/${String(value)}`)
     ? `/${String(value)}`
     : (own ?? (isOff ? '/Off' : isOn && states.size === 1 ? [...states][0] : undefined));
@@ -144,7 +182,7 @@ function fillButton(graph: Graph, field: Field, value: FieldValue, typesetter: T
   }
   graph.merge(field.ref, { '/V': state });
   for (const widget of field.widgets)
-    graph.merge(widget, { '/AS': statesOf(widget).includes(state) ? state : '/Off' });
+    graph.merge(widget, { '/AS': statesOf(graph, widget).includes(state) ? state : '/Off' });
 }
 
 function fillChoice(graph: Graph, field: Field, value: FieldValue, typesetter: Typesetter): void {
@@ -152,11 +190,7 @@ function fillChoice(graph: Graph, field: Field, value: FieldValue, typesetter: T
   const chosen = [value].flat();
   if (chosen.length > 1 && !has(graph, field, 'multiple'))
     throw fillError(`must contain one text only for the field ${quote(field.name)}`);
-  const options = graph.list(field.dict['/Opt']).map((option) => {
-    const pair = graph.list(option);
-    const exported = textOf(graph.get(pair.length === 2 ? pair[0] : option)) ?? '';
-    return { exported, shown: textOf(graph.get(pair.length === 2 ? pair[1] : option)) ?? exported };
-  });
+  const options = optionsOf(graph, field);
   const isEditable = has(graph, field, 'combo') && has(graph, field, 'edit');
   const picked = chosen.map((text) => {
     const option = options.find(({ exported, shown }) => exported === text || shown === text);
@@ -169,13 +203,32 @@ function fillChoice(graph: Graph, field: Field, value: FieldValue, typesetter: T
   });
   const values = picked.map(({ exported }) => `u:${exported}`);
   graph.merge(field.ref, { '/V': values.length === 1 ? values[0]! : values, '/I': null });
-  const isList = !has(graph, field, 'combo');
-  const indexes = picked.map((option) => options.findIndex(({ exported }) => exported === option.exported));
+  drawChoice(
+    graph,
+    field,
+    picked.map(({ exported }) => exported),
+    typesetter,
+  );
+}
+
+function optionsOf(graph: Graph, { dict }: Field) {
+  return graph.list(dict['/Opt']).map((option) => {
+    const pair = graph.list(option);
+    const exported = textOf(graph.get(pair.length === 2 ? pair[0] : option)) ?? '';
+    return { exported, shown: textOf(graph.get(pair.length === 2 ? pair[1] : option)) ?? exported };
+  });
+}
+
+/** Draws a list or a combo box with the values that are chosen, as they are exported. */
+function drawChoice(graph: Graph, field: Field, values: readonly string[], typesetter: Typesetter): void {
+  const options = optionsOf(graph, field);
+  const indexes = values.map((value) => options.findIndex(({ exported }) => exported === value));
   const known = indexes.filter((index) => index >= 0).sort((one, other) => one - other);
   for (const widget of field.widgets) {
     const appearance = new FieldAppearance(graph, field.dict, widget, typesetter);
-    if (!isList) {
-      appearance.drawText({ lines: picked.map(({ shown }) => shown), isMultiline: false });
+    if (has(graph, field, 'combo')) {
+      const lines = values.map((value, index) => options[indexes[index]!]?.shown ?? value);
+      appearance.drawText({ lines, isMultiline: false });
       continue;
     }
     const [first = 0] = known;

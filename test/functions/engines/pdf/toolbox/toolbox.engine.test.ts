@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { PermissionFlag } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { getDocument, PermissionFlag } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../../../functions/pdftools/tool.ts';
@@ -169,6 +169,15 @@ describe('-fill', () => {
     const isMarked = async (y: number) => (await pixel(drawn, 190, y))[0]! < 255;
     expect(await Promise.all([49, 63, 77].map(isMarked))).toEqual([false, true, true]);
     expect(error.message).toContain("one of 'middle', 'large' or false for the field 'size'");
+  });
+
+  it('leaves no field with -flatten, not even those without an appearance', async () => {
+    const pdf = await convertOne(bareFormPdf(), { format: 'pdf', options: '-flatten' });
+
+    expect((await readPdf(pdf)).pages[0]!.text).toContain('pear');
+    const document = await getDocument({ data: new Uint8Array(pdf), verbosity: 0 }).promise;
+    expect(await (await document.getPage(1)).getAnnotations()).toEqual([]);
+    await document.loadingTask.destroy();
   });
 
   it('reads XFDF with nested names', async () => {
