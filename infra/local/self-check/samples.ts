@@ -10,8 +10,10 @@ import * as tools from '../../../functions/tools.ts';
 /** Folder of the sample files. */
 export const SAMPLES_FOLDER = join(dirname(fileURLToPath(import.meta.url)), 'samples');
 
-/** A sample request for each tool. */
-export const SAMPLES = Object.values<Tool>(tools).map(({ name, example }) => ({ tool: name, ...example }));
+/** A sample request for each tool, in the order in which their engines start. */
+export const SAMPLES = Object.values<Tool>(tools)
+  .map(({ name, example }) => ({ tool: name, ...example }))
+  .sort((a, b) => a.seconds.start - b.seconds.start);
 
 export interface SampleServer {
   /** The `host:port` that the egress guard must allow. */

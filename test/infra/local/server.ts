@@ -30,7 +30,7 @@ export async function startServer({
   root = ROOT,
   settings = {},
   command = () => [],
-  ready = 'in_ext=.docx"',
+  ready = 'outfile=letter.pdf"',
 }: {
   readonly root?: string;
   readonly settings?: Readonly<Record<string, string>>;

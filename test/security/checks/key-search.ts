@@ -11,7 +11,7 @@ import type { Canary } from './canary.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 /** The last line that the server prints when it starts. */
-const STARTED = 'in_ext=.docx"';
+const STARTED = 'outfile=letter.pdf"';
 
 /**
  * Runs the server as an operator does, calls every tool with a key, and searches what the calls leave: what
