@@ -5,7 +5,8 @@ export type EngineStatus = 'up' | 'starting' | 'down';
 /** Tracks whether a tool's engine works, based on the starts of its workers. */
 export class EngineState implements WorkerObserver {
   #isReady = false;
-  #isDown = false;
+  /** The engines whose last worker could not start. */
+  readonly #broken = new Set<object>();
   #isUnsandboxed = false;
   readonly #onUnsandboxed: (reason: string) => void;
 
@@ -15,17 +16,17 @@ export class EngineState implements WorkerObserver {
   }
 
   get status(): EngineStatus {
-    if (this.#isDown) return 'down';
+    if (this.#broken.size > 0) return 'down';
     return this.#isReady ? 'up' : 'starting';
   }
 
-  ready(): void {
+  ready(pool: object): void {
     this.#isReady = true;
-    this.#isDown = false;
+    this.#broken.delete(pool);
   }
 
-  failed(): void {
-    this.#isDown = true;
+  failed(_reason: string, pool: object): void {
+    this.#broken.add(pool);
   }
 
   unsandboxed(reason: string): void {

@@ -94,7 +94,7 @@ export class WorkerPool {
     this.#start = (reason) => {
       const started = new WorkerProcess(command, options);
       const isWorking = () => [...this.#existing].some(({ isReady }) => isReady);
-      const worker = observe(started, { reason, isWorking }, options.observer);
+      const worker = observe(started, { reason, isWorking, pool: this }, options.observer);
       this.#existing.add(worker);
       worker.ended.then(() => {
         this.#existing.delete(worker);
@@ -323,20 +323,20 @@ async function untilEnded(
 /** Reports the events of a worker to an observer, and returns the worker. */
 export function observe(
   worker: WorkerProcess,
-  { reason, isWorking }: { reason: 'spare' | 'demand'; isWorking: () => boolean },
+  { reason, isWorking, pool }: { reason: 'spare' | 'demand'; isWorking: () => boolean; pool: object },
   observer: WorkerObserver = {},
 ): WorkerProcess {
   observer.starting?.(reason);
   worker.ready.then(
     () => {
-      observer.ready?.();
+      observer.ready?.(pool);
       if (worker.unsandboxed !== undefined) observer.unsandboxed?.(worker.unsandboxed);
     },
     (thrown) => {
       if (!(thrown instanceof WorkerCrash && thrown.atStart)) return;
       // On a busy machine, requests take the CPU time that a spare worker needs to start.
       if (thrown.late && isWorking()) observer.late?.(thrown.message);
-      else observer.failed?.(thrown.message);
+      else observer.failed?.(thrown.message, pool);
     },
   );
   worker.ended.then(() => {

@@ -109,7 +109,7 @@ export class Downloaders {
     this.#start = (reason) => {
       const started = new WorkerProcess(() => command, dependencies);
       const isWorking = () => [...this.#downloaders].some(({ worker }) => worker.isReady);
-      const worker = observe(started, { reason, isWorking }, dependencies.observer);
+      const worker = observe(started, { reason, isWorking, pool: this }, dependencies.observer);
       const downloader = { worker, running: new Map(), idleSince: performance.now(), cpuTime: 0 };
       this.#downloaders.add(downloader);
       worker.ended.then(() => this.#downloaders.delete(downloader));
