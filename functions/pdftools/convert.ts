@@ -1,10 +1,14 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createArchiver } from '../engines/pdf/archive.ts';
 import type { PdfOutput } from '../engines/pdf/options.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
+import { hasSignature } from '../engines/pdf/rewrite.ts';
+import { createSigner } from '../engines/pdf/sign/signer.ts';
 import { claimsPdfA, createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { defaultsOf } from '../shared/options/read-options.ts';
 import type {
   Conversion,
   Converted,
@@ -14,7 +18,7 @@ import type {
   Output,
   SourceFile,
 } from '../shared/tool.ts';
-import type { pdftools } from './tool.ts';
+import { pdftools } from './tool.ts';
 
 type PdftoolsConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
 
@@ -26,8 +30,24 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   const pdf = createPdfEngine(dependencies, createFallback(dependencies));
   const toolbox = createToolbox(dependencies);
   const archiver = createArchiver(dependencies);
+  const signer = createSigner(dependencies);
 
   async function convert(conversion: PdftoolsConversion): Promise<Converted> {
+    const { options, format, source } = conversion;
+    const { sign, signReason: reason, signPlace: place } = options;
+    if (sign === undefined || format !== 'pdf') return write(conversion);
+    const identity = await signer.read(sign);
+    // Rewriting a document would make its signatures invalid.
+    const isKept = isUnchanged(options) && (await hasSignature(source.path));
+    const { outputs, ...converted } = isKept ? { outputs: [{ path: source.path }] } : await write(conversion);
+    const signed = async function* () {
+      for await (const output of outputs)
+        yield { ...output, path: await signer.sign(output.path, identity, { reason, place }, conversion) };
+    };
+    return { ...converted, outputs: signed() };
+  }
+
+  async function write(conversion: PdftoolsConversion): Promise<Converted> {
     const { options, format } = conversion;
     const output = outputOf(options);
     const isClaimed = output.encryption !== undefined && (await claimsPdfA(conversion.source));
@@ -96,9 +116,16 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     convert,
     warm: () => pdf.warm(),
     close: async () => {
-      await Promise.all([pdf.close(), toolbox.close(), archiver.close()]);
+      await Promise.all([pdf.close(), toolbox.close(), archiver.close(), signer.close()]);
     },
   };
+}
+
+/** Whether no option besides those of a signature has an effect. */
+function isUnchanged(options: PdftoolsConversion['options']): boolean {
+  const { sign: _, signReason: __, signPlace: ___, ...others } = pdftools.options;
+  const given: Readonly<Record<string, unknown>> = options;
+  return Object.entries(defaultsOf(others)).every(([name, value]) => isDeepStrictEqual(given[name], value));
 }
 
 function outputOf(options: PdftoolsConversion['options']): PdfOutput {

@@ -7,7 +7,7 @@ import {
 } from '../engines/pdf/qpdf/encryption.ts';
 import { optimize, rotations, toolboxOptions } from '../engines/pdf/toolbox/options.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { category, flag } from '../shared/options/option.ts';
+import { category, flag, text } from '../shared/options/option.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
 
@@ -51,6 +51,27 @@ const options = {
       }),
     },
     { outputs: ['pdf'] },
+  ),
+  ...category(
+    'Signature',
+    {
+      sign: text('-sign', {
+        max: 50,
+        pattern: /^[\w-]+$/,
+        description: 'Sign the PDF in the name of this signer of the service, as the last step',
+      }),
+      signReason: text('-sign-reason', {
+        max: 200,
+        with: ['sign'],
+        description: 'State this reason with the signature',
+      }),
+      signPlace: text('-sign-place', {
+        max: 200,
+        with: ['sign'],
+        description: 'State this place with the signature',
+      }),
+    },
+    { outputs: ['pdf'], protects: true },
   ),
   ...category('Encryption', { encrypt, newOwnerPassword, print, modify, copy }),
 } as const;
@@ -96,6 +117,11 @@ export const pdftools = defineTool({
       const message =
         "Parameter 'outfile': an archive of attached files requires -attachments. One of pages is named pages.jpg.zip.";
       yield new ConversionError('BAD_PARAMETER', message, { parameter: 'outfile' });
+    }
+    const isEncrypted = encryptionOf({ ...options, ownerPassword: options.newOwnerPassword }) !== undefined;
+    if (options.sign !== undefined && isEncrypted) {
+      const message = "Parameter '-sign' cannot be combined with encryption.";
+      yield new ConversionError('BAD_PARAMETER', message, { parameter: '-sign' });
     }
     if (options.odd && options.even) {
       yield new ConversionError('BAD_PARAMETER', "Parameter '-o' cannot be combined with '-e'.", {

@@ -251,6 +251,8 @@ export interface EngineDependencies {
   /** Keeps the idle workers of all tools. By default, each engine keeps up to `size` of its own. */
   readonly warm?: WarmWorkers | undefined;
   readonly egress: EgressGuard;
+  /** Folder with the signers of PDFs: `NAME.p12`, and its passphrase in `NAME.txt`. None if absent. */
+  readonly signers?: string | undefined;
   /** Language tag for dates and numbers of documents that declare none. Defaults to `en-US`. */
   readonly locale?: string | undefined;
   /** Downloads sources that options name. One at a time, so that a conversion has only one connection. */

@@ -167,6 +167,7 @@ export async function composeService(
     egress,
     sandbox,
     locale: settings.locale,
+    signers: join(dataDirectory, 'signers'),
     download,
     readValidators: limitDownloads(DOWNLOADS * size, downloaders.validators),
     readFacts: ownFactsFirst(storage, limitDownloads(DOWNLOADS * size, downloaders.facts)),

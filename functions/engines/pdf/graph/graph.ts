@@ -169,6 +169,16 @@ export class Graph {
     }
   }
 
+  /** Returns changed objects that are not streams. */
+  *changes(): Generator<readonly [ref: string, value: Value]> {
+    for (const [key, entry] of this.#changed) if ('value' in entry) yield [key.slice(4), entry.value];
+  }
+
+  /** The highest number of an object. */
+  get maxId(): number {
+    return this.#maxId;
+  }
+
   get isChanged(): boolean {
     return this.#changed.size > 0;
   }

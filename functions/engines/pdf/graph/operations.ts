@@ -59,6 +59,13 @@ export interface GraphOperations {
   };
   /** Returns the content streams of pages, or all streams that `archive` reads. */
   readonly streams: { readonly graph: string; readonly of: 'pages' | 'all' };
+  /** Writes what must be appended to the PDF `source` to `target`; see `prepareSignature`. */
+  readonly prepareSignature: {
+    readonly graph: string;
+    readonly source: string;
+    readonly target: string;
+    readonly text: SignatureText;
+  };
   /** Writes the changes that make a document follow a standard to `target`. `streams` has the data of its streams. */
   readonly archive: {
     readonly graph: string;
@@ -66,6 +73,20 @@ export interface GraphOperations {
     readonly target: string;
     readonly standard: Standard;
   };
+}
+
+/** Texts that readers show with a signature. */
+export interface SignatureText {
+  readonly reason: string | undefined;
+  readonly place: string | undefined;
+  /** As in PDF: `D:20260131120000Z`. */
+  readonly date: string;
+}
+
+/** Where the hexadecimal signature belongs: after the byte at `at`, and before the one before `end`. */
+export interface PreparedSignature {
+  readonly at: number;
+  readonly end: number;
 }
 
 /** Obstacles to a standard, and warnings about what was removed for it. */

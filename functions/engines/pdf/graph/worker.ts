@@ -16,6 +16,8 @@ import { largeImages } from './images.ts';
 import { layerAppearances, markLayers } from './layers.ts';
 import type { Adapted, Archived, GraphOperations, SourceFacts } from './operations.ts';
 
+import { prepareSignature } from './prepare-signature.ts';
+
 await serveRequests<GraphOperations>({
   inspect: async ({ graph: path }): Promise<SourceFacts> => {
     const graph = readGraph(path);
@@ -64,6 +66,8 @@ await serveRequests<GraphOperations>({
     await pipeline(archive.outputStream, createWriteStream(target));
   },
   streams: async ({ graph, of }) => (of === 'all' ? neededStreams : contentStreams)(readGraph(graph)),
+  prepareSignature: async ({ graph, source, target, text }) =>
+    prepareSignature(readGraph(graph), source, target, text),
   archive: async ({ graph: path, streams, target, standard }): Promise<Archived> => {
     const graph = readGraph(path);
     const data = readGraph(streams);

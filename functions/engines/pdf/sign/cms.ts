@@ -1,0 +1,120 @@
+import { createHash, createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
+import { ObjectIdentifier, OctetString, Sequence } from 'asn1js';
+import {
+  Attribute,
+  AuthenticatedSafe,
+  CertBag,
+  Certificate,
+  ContentInfo,
+  CryptoEngine,
+  EncapsulatedContentInfo,
+  IssuerAndSerialNumber,
+  PFX,
+  PKCS8ShroudedKeyBag,
+  PrivateKeyInfo,
+  SignedAndUnsignedAttributes,
+  SignedData,
+  SignerInfo,
+  setEngine,
+} from 'pkijs';
+
+setEngine('node', new CryptoEngine({ name: 'node', crypto: webcrypto }));
+
+const [DATA, CONTENT_TYPE, MESSAGE_DIGEST, SIGNING_CERTIFICATE] = [
+  '1.2.840.113549.1.7.1',
+  '1.2.840.113549.1.9.3',
+  '1.2.840.113549.1.9.4',
+  '1.2.840.113549.1.9.16.2.47',
+] as const;
+const CURVES: Readonly<Record<string, string>> = {
+  prime256v1: 'P-256',
+  secp384r1: 'P-384',
+  secp521r1: 'P-521',
+};
+
+/** A private key, and the certificates that belong to it, its own first. */
+interface Identity {
+  readonly key: Buffer;
+  readonly certificates: readonly Certificate[];
+}
+
+/** Reads a PKCS#12 file that is encrypted with AES, as OpenSSL 3 does. */
+export async function readPkcs12(bytes: Buffer, passphrase: string): Promise<Identity> {
+  const password = bufferOf(Buffer.from(passphrase));
+  const file = PFX.fromBER(bufferOf(bytes));
+  await file.parseInternalValues({ password, checkIntegrity: true });
+  const safe = file.parsedValue?.authenticatedSafe;
+  if (!(safe instanceof AuthenticatedSafe)) throw new Error('The file has no content.');
+  const isEncrypted = ({ contentType }: ContentInfo) => contentType === ContentInfo.ENCRYPTED_DATA;
+  await safe.parseInternalValues({
+    safeContents: safe.safeContents.map((each) => (isEncrypted(each) ? { password } : {})),
+  });
+  let key: PrivateKeyInfo | undefined;
+  const found: Certificate[] = [];
+  for (const { value } of safe.parsedValue.safeContents) {
+    for (const { bagValue } of value.safeBags) {
+      if (bagValue instanceof PKCS8ShroudedKeyBag) {
+        await (
+          bagValue as unknown as { parseInternalValues(p: { password: ArrayBuffer }): Promise<void> }
+        ).parseInternalValues({ password });
+        key = bagValue.parsedValue;
+      } else if (bagValue instanceof PrivateKeyInfo) key = bagValue;
+      else if (bagValue instanceof CertBag && bagValue.parsedValue instanceof Certificate)
+        found.push(bagValue.parsedValue);
+    }
+  }
+  if (!key) throw new Error('The file has no private key.');
+  const der = Buffer.from(key.toSchema().toBER());
+  const own = createPublicKey(createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })).export({
+    format: 'der',
+    type: 'spki',
+  });
+  const isOwn = (each: Certificate) => own.equals(Buffer.from(each.subjectPublicKeyInfo.toSchema().toBER()));
+  if (!found.some(isOwn)) throw new Error('The file has no certificate of its private key.');
+  return {
+    key: der,
+    certificates: found.toSorted((one, other) => Number(isOwn(other)) - Number(isOwn(one))),
+  };
+}
+
+/** Returns a signature (RFC 5652 with the attributes of CAdES) for content with this SHA-256 digest. */
+export async function signDigest(digest: Buffer, { key, certificates }: Identity): Promise<Buffer> {
+  const [certificate] = certificates as [Certificate];
+  const own = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+  const curve = CURVES[own.asymmetricKeyDetails?.namedCurve ?? ''];
+  const algorithm = curve
+    ? { name: 'ECDSA', namedCurve: curve }
+    : { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
+  const signingKey = await webcrypto.subtle.importKey('pkcs8', key, algorithm, false, ['sign']);
+  const fingerprint = createHash('sha256')
+    .update(Buffer.from(certificate.toSchema(true).toBER()))
+    .digest();
+  const nested = (value: OctetString) =>
+    new Sequence({ value: [new Sequence({ value: [new Sequence({ value: [value] })] })] });
+  const octets = (bytes: Buffer) => new OctetString({ valueHex: bufferOf(bytes) });
+  const attributes = [
+    new Attribute({ type: CONTENT_TYPE, values: [new ObjectIdentifier({ value: DATA })] }),
+    new Attribute({ type: MESSAGE_DIGEST, values: [octets(digest)] }),
+    new Attribute({ type: SIGNING_CERTIFICATE, values: [nested(octets(fingerprint))] }),
+  ];
+  const { issuer, serialNumber } = certificate;
+  const signer = new SignerInfo({
+    version: 1,
+    sid: new IssuerAndSerialNumber({ issuer, serialNumber }),
+    signedAttrs: new SignedAndUnsignedAttributes({ type: 0, attributes }),
+  });
+  const encapContentInfo = new EncapsulatedContentInfo({ eContentType: DATA });
+  const signed = new SignedData({
+    version: 1,
+    encapContentInfo,
+    signerInfos: [signer],
+    certificates: [...certificates],
+  });
+  await signed.sign(signingKey, 0, 'SHA-256');
+  const content = signed.toSchema(true);
+  return Buffer.from(new ContentInfo({ contentType: ContentInfo.SIGNED_DATA, content }).toSchema().toBER());
+}
+
+function bufferOf(bytes: Buffer): ArrayBuffer {
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+}
