@@ -24,6 +24,8 @@ interface Samples {
 
 /** Images are only reduced if that removes more than a sixth of their pixels in each direction. */
 const WORTHWHILE = 5 / 6;
+/** Minimum width and height of images that become JPEGs, as in qpdf. Smaller ones may be enlarged, and show artifacts. */
+const MIN_JPEG = 128;
 /** Maximum number of forms and pages that are read. */
 const MAX_VISITS = 50_000;
 
@@ -133,7 +135,8 @@ function reducedSize(
   if (!(width > 0 && height > 0)) return undefined;
   const factor = Math.max(((size.width / 72) * dpi) / width, ((size.height / 72) * dpi) / height);
   const isWorthwhile = factor > 0 && factor < WORTHWHILE;
-  const isLossy = !isMask && samples !== undefined && samples.palette === undefined;
+  const isSmall = Math.min(width, height) < MIN_JPEG;
+  const isLossy = !isMask && !isSmall && samples !== undefined && samples.palette === undefined;
   // Images with a name as their color space are JPEGs by now, if that makes them smaller.
   if (!isWorthwhile && (!isLossy || typeof graph.get(image['/ColorSpace']) === 'string')) return undefined;
   return {
