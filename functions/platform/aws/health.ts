@@ -63,12 +63,12 @@ export function createLambdaHealth({
     const item = await table.get(STATE);
     const health = item && (JSON.parse(String(item.health)) as Health);
     if (health && Number(item.checked) > now - VALID) return health;
-    const isOwn = await table.put({ id: CHECK, expires: now + CHECK_TIME }, { id: 'absent' });
+    const isOwn = await table.update(CHECK, { set: { expires: now + CHECK_TIME }, when: { id: 'absent' } });
     // Unknown until the first check has ended.
     if (!isOwn) return health ?? Object.fromEntries(Object.keys(functions).map((tool) => [tool, 'starting']));
     const checked = await checkAll();
-    await table.put({ id: STATE, health: JSON.stringify(checked), checked: Date.now() });
-    await table.remove(CHECK);
+    await table.update(STATE, { set: { health: JSON.stringify(checked), checked: Date.now() } });
+    await table.update(CHECK, { set: { expires: Date.now() } });
     return checked;
   }
 

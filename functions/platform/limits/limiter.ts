@@ -14,7 +14,7 @@ const LEASE = 'lease_';
 
 /**
  * Counts in one item per account. One conditional update admits a call. It fails when a window has ended or a call in
- * progress was never released. The item is then read and replaced, unless another call has changed it.
+ * progress was never released. The item is then read and renewed, unless another call has changed it.
  */
 export function createLimiter(table: Table): Limiter & {
   /** Ends the calls of processes that were killed. Only for a process that is the only one that admits calls. */
@@ -54,20 +54,23 @@ export function createLimiter(table: Table): Limiter & {
         const running = Object.keys(leases).length;
         const exceeded = exceededBy(limits, used, running);
         if (exceeded) return { admitted: false, used, exceeded };
-        const item = {
-          ...leases,
-          id: idOf(account),
-          version: Number(before?.version ?? 0) + 1,
-          shortOf: windows.short,
-          monthOf: windows.month,
-          short: used.short + 1,
-          month: used.month + 1,
-          running,
-          // Calls in progress still count after the month has ended.
-          expires: windowEnds(now).month + HOUR,
-        };
-        if (await table.put(item, before ? { version: { is: before.version! } } : { id: 'absent' }))
-          return admitted(item);
+        const ended = leasesIn(before).map(([name]) => [name, undefined]);
+        const renewed = await table.update(idOf(account), {
+          set: {
+            ...Object.fromEntries(ended),
+            ...leases,
+            version: Number(before?.version ?? 0) + 1,
+            shortOf: windows.short,
+            monthOf: windows.month,
+            short: used.short + 1,
+            month: used.month + 1,
+            running,
+            // Calls in progress still count after the month has ended.
+            expires: windowEnds(now).month + HOUR,
+          },
+          when: before ? { version: { is: before.version! } } : { id: 'absent' },
+        });
+        if (renewed) return admitted(renewed);
         // Another call was faster, and its window is now the current one.
       }
       throw new Error(`The limits of account ${account} could not be counted.`);

@@ -1,10 +1,14 @@
-import { type DynamoDBClient, PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  type DynamoDBClient,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createDynamoTable } from '../../../../functions/platform/aws/table.ts';
 import { createLimiter } from '../../../../functions/platform/limits/limiter.ts';
 import { startDynalite } from '../../../aws-servers/dynalite.ts';
 
-it('needs one write to admit a call and one to release it', async () => {
+it('needs one write to admit a call and one to release it, and no right to replace or delete items', async () => {
   const { client, close } = await startDynalite('keys');
   const limiter = createLimiter(createDynamoTable({ client, table: 'keys' }));
   const call = {
@@ -12,16 +16,20 @@ it('needs one write to admit a call and one to release it', async () => {
     limits: { perShortWindow: 60, perMonth: 1000, concurrent: 5 },
     expires: Date.now() + 60_000,
   };
-  await limiter.admit({ ...call, now: Date.now() });
   let writes = 0;
+  const commands = new Set<string | undefined>();
   client.middlewareStack.add(
     (next, context) => async (args) => {
+      commands.add(context.commandName);
       if (context.commandName === UpdateItemCommand.name) writes += 1;
       return next(args);
     },
     { step: 'initialize' },
   );
 
+  await limiter.admit(call);
+  expect([...commands].sort()).toEqual(['GetItemCommand', 'UpdateItemCommand']);
+  writes = 0;
   for (let round = 0; round < 4; round++) {
     const admission = await limiter.admit(call);
     if (admission.admitted) await limiter.release(admission.ticket, 'none');
@@ -39,7 +47,8 @@ function beforeRenewal(client: DynamoDBClient, run: () => Promise<unknown>): voi
   client.middlewareStack.add(
     (next, context) => async (args) => {
       const first = pending;
-      if (context.commandName === PutItemCommand.name) {
+      const { ExpressionAttributeNames: names = {} } = args.input as UpdateItemCommandInput;
+      if (context.commandName === UpdateItemCommand.name && Object.values(names).includes('expires')) {
         pending = undefined;
         await first?.();
       }
