@@ -1,6 +1,6 @@
 import type { Size } from '../../../shared/options/geometry.ts';
 import { Scanner } from './archive/content.ts';
-import { userUnit } from './canvas.ts';
+import { boxOf, userUnit } from './canvas.ts';
 import { type Dictionary, type Graph, isReference, MAX_DEPTH, type ReadStream, type Value } from './graph.ts';
 
 /** An image and the pixels that it needs. */
@@ -63,14 +63,16 @@ export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduce
           const [width, height] = [Math.hypot(scale[0], scale[1]), Math.hypot(scale[2], scale[3])];
           shown.set(ref, larger(shown.get(ref), { width, height }));
         } else if (object['/Subtype'] === '/Form') {
-          const matrix = graph.list(object['/Matrix']).map((value) => graph.number(value));
-          const inner = matrix.length === 6 ? times(matrix, scale) : scale;
-          const own = object['/Resources'] === undefined ? resources : graph.dict(object['/Resources']);
-          visit(read(ref) ?? Buffer.alloc(0), own, inner, depth + 1);
+          visitForm(ref, resources, scale, depth + 1);
         }
       }
       operands = [];
     }
+  };
+  const visitForm = (ref: Value | undefined, inherited: Dictionary, scale: Scale, depth: number): void => {
+    const { '/Resources': own } = graph.dict(ref);
+    const resources = own === undefined ? inherited : graph.dict(own);
+    visit(read(ref) ?? Buffer.alloc(0), resources, times(matrixOf(graph, ref), scale), depth);
   };
   for (const { dict } of graph.pages) {
     const { '/Contents': contents, '/Resources': resources } = dict;
@@ -78,6 +80,12 @@ export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduce
     const parts = streams.flatMap((each) => [read(each) ?? Buffer.alloc(0), Buffer.from('\n')]);
     const factor = userUnit(graph, dict);
     visit(Buffer.concat(parts), graph.dict(resources), [factor, 0, 0, factor], 0);
+    for (const annotation of graph.list(dict['/Annots'])) {
+      const { '/AP': appearance, '/Rect': rect } = graph.dict(annotation);
+      const normal = graph.dict(appearance)['/N'];
+      const states = graph.isStream(normal) ? [normal] : Object.values(graph.dict(normal));
+      for (const state of states) visitForm(state, {}, appearanceScale(graph, state, rect, factor), 1);
+    }
   }
   // Some places were not found.
   if (visits > MAX_VISITS) return [];
@@ -112,6 +120,27 @@ export function protectColorKeys(graph: Graph): void {
     const space = graph.get(image['/ColorSpace']);
     if (hasColorKey(graph, image) && typeof space === 'string') graph.merge(ref, { '/ColorSpace': [space] });
   }
+}
+
+function matrixOf(graph: Graph, form: Value | undefined): readonly number[] {
+  const matrix = graph.list(graph.dict(form)['/Matrix']).map((value) => graph.number(value));
+  return matrix.length === 6 ? matrix : [1, 0, 0, 1];
+}
+
+/** Returns the scale at which an appearance fills the rectangle of its annotation (ISO 32000-1, 12.5.5). */
+function appearanceScale(
+  graph: Graph,
+  form: Value | undefined,
+  rect: Value | undefined,
+  unit: number,
+): Scale {
+  const [box, target] = [boxOf(graph, graph.dict(form)['/BBox']), boxOf(graph, rect)];
+  if (!box || !target) return [0, 0, 0, 0];
+  const [a = 1, b = 0, c = 0, d = 1] = matrixOf(graph, form).map(Math.abs);
+  const [width, height] = [box[2] - box[0], box[3] - box[1]];
+  const across = (unit * (target[2] - target[0])) / (a * width + c * height);
+  const up = (unit * (target[3] - target[1])) / (b * width + d * height);
+  return [across, 0, 0, up];
 }
 
 function times(matrix: readonly number[], [a, b, c, d]: Scale): Scale {

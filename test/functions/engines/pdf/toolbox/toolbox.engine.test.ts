@@ -268,6 +268,12 @@ describe('a PDF', () => {
     ],
     ['an image with a profile becomes a JPEG', '[/CalRGB<</WhitePoint[1 1 1]>>]', '', ['DCTDecode', 100]],
     [
+      'an image that an annotation enlarges keeps its pixels',
+      '/DeviceRGB',
+      '/Annots[<</Subtype/Stamp/Rect[0 0 600 600]/AP<</N 6 0 R>>>>]',
+      ['FlateDecode', 300],
+    ],
+    [
       'an indexed image gets its colors',
       `[/Indexed/DeviceRGB 255<${'00ff7f'.repeat(256)}>]`,
       '',
@@ -282,9 +288,10 @@ describe('a PDF', () => {
     const source = pdfOf([
       '<</Type/Catalog/Pages 2 0 R>>',
       '<</Type/Pages/Count 1/Kids[3 0 R]>>',
-      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 4 0 R/Resources<</XObject<</I 5 0 R>>>>>>',
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 4 0 R/Resources<</XObject<</I 5 0 R>>>>${entries.startsWith('/Annots') ? entries : ''}>>`,
       `<</Length ${content.length}>>\nstream\n${content}\nendstream`,
       `<</Subtype/Image/Width 300/Height 300/BitsPerComponent 8/ColorSpace ${space}/Filter/FlateDecode${entries}/Length ${samples.length}>>\nstream\n${samples}\nendstream`,
+      `<</Subtype/Form/BBox[0 0 100 100]/Resources<</XObject<</I 5 0 R>>>>/Length ${content.length}>>\nstream\n${content}\nendstream`,
     ]);
 
     const pdf = await convertOne(source, { format: 'pdf', options: '-optimize=72' });
