@@ -90,15 +90,14 @@ export function createEngine(
   async function finish(conversion: Doc2anyConversion, source: string) {
     const { options, directory } = conversion;
     const standard = readStandard(options.pdfVersion);
-    if (standard && standard !== ACCESSIBLE) {
-      const { path, warnings } = await archiver.archive(source, standard, conversion);
-      return { outputs: [{ path }], warnings };
-    }
+    const { path, warnings } = standard
+      ? await archiver.archive(source, standard, conversion, { force: standard === ACCESSIBLE })
+      : { path: source, warnings: [] };
     const encrypt = encryptionOf(options);
-    if (!encrypt) return { outputs: [{ path: source }] };
+    if (!encrypt) return { outputs: [{ path }], warnings };
     const target = join(directory, 'encrypted.pdf');
-    await qpdf.edit({ source, target, encrypt }, conversion);
-    return { outputs: [{ path: target }] };
+    await qpdf.edit({ source: path, target, encrypt }, conversion);
+    return { outputs: [{ path: target }], warnings };
   }
 
   /** Converts to an editable format. */

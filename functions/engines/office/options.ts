@@ -224,7 +224,8 @@ export const officeOptions = {
       pdfVersion: exported(
         choice('--pdf-version', Object.keys(PDF_VERSIONS) as (keyof typeof PDF_VERSIONS)[], {
           default: '1.7',
-          description: 'Write this version of PDF, or conform to this standard',
+          description:
+            'Write this version of PDF, or conform to this standard. With PDF/UA, the response lists what keeps the PDF from it in `X-Warnings`',
         }),
         (version) => ({
           SelectPdfVersion: PDF_VERSIONS[version],

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
+import { fileContains } from '../../shared/source/file-contains.ts';
 import type { EngineDependencies } from '../../shared/tool.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
 import { levelOf, type Standard } from './graph/archive/standards.ts';
@@ -52,8 +53,8 @@ export function createArchiver(dependencies: EngineDependencies) {
     const { obstacles: found, warnings } = await graphs.run<Archived>('archive', args, files, request);
     const obstacles = [...known, ...found];
     if (obstacles.length > 0) {
-      if (force)
-        return { path: source, warnings: obstacles.map((each) => `The result is not ${standard}: ${each}`) };
+      const unmet = obstacles.map((each) => `The result is not ${standard}: ${each}`);
+      if (force) return { path: await unclaim(source, request), warnings: unmet };
       throw obstacleError(standard, obstacles);
     }
     const { part } = levelOf(standard);
@@ -62,6 +63,14 @@ export function createArchiver(dependencies: EngineDependencies) {
     const edit = { source, target, update, compress: true, linearize, version, information };
     await qpdf.edit(edit, request);
     return { path: target, warnings };
+  }
+
+  /** Removes the metadata with the claim to be accessible, which LibreOffice makes without a check. */
+  async function unclaim(source: string, request: WorkerRequest): Promise<string> {
+    if (!(await fileContains(source, 'pdfuaid:part'))) return source;
+    const target = source.replace(/(\.pdf)?$/, '-unclaimed.pdf');
+    await qpdf.edit({ source, target, removeMetadata: true }, request);
+    return target;
   }
 
   return {

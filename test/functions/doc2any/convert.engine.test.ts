@@ -307,15 +307,21 @@ describe('the PDF', () => {
   });
 
   it.each([
-    ['PDF/A-2b', /pdfaid:part>2<[\s\S]*pdfaid:conformance>B</],
-    ['PDF/UA', /pdfuaid:part>1</],
-  ])('conforms to %s', async (version, claim) => {
-    const pdf = await convertOne(await fixture('text.docx'), {
-      format: 'pdf',
-      options: `--pdf-version=${version}`,
-    });
+    ['PDF/A-2b', 'text.docx', /pdfaid:part>2<[\s\S]*pdfaid:conformance>B</],
+    ['PDF/UA', 'comment.docx', /pdfuaid:part>1</],
+  ])('conforms to %s', async (version, file, claim) => {
+    const options = `--pdf-version=${version} --title=T`;
+    const pdf = await convertOne(await fixture(file), { format: 'pdf', options });
 
     expect(pdf.toString('latin1')).toMatch(claim);
+  });
+
+  it('does not claim to be PDF/UA with a picture that has no alternative text', async () => {
+    const options = '--pdf-version=PDF/UA --title=T';
+    const { files, warnings } = await convert(await fixture('text.docx'), { format: 'pdf', options });
+
+    expect(files[0]!.includes('pdfuaid')).toBe(false);
+    expect(warnings).toEqual(['The result is not PDF/UA-1: A picture on page 3 has no alternative text.']);
   });
 
   it('has a watermark', async () => {

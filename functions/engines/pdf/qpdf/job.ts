@@ -43,6 +43,8 @@ export interface Edit {
   readonly decrypt?: boolean | undefined;
   /** Orders the file so that viewers can show page 1 before the rest has arrived. */
   readonly linearize?: boolean | undefined;
+  /** Removes the metadata (XMP). */
+  readonly removeMetadata?: boolean | undefined;
   /** Compresses objects. Streams stay as they are. */
   readonly compress?: boolean | undefined;
   /** Compresses streams again, as much as is possible without loss. */
@@ -138,6 +140,7 @@ export function jobOf(edit: Omit<Edit, 'information' | 'update'>): object {
     // PDF/A requires the line break.
     ...(edit.version !== undefined && { forceVersion: edit.version, newlineBeforeEndstream: '' }),
     ...(compress && { objectStreams: edit.version === '1.4' ? 'disable' : 'generate' }),
+    ...(edit.removeMetadata && { removeMetadata: '' }),
     ...(edit.recompress && { recompressFlate: '', compressionLevel: '9' }),
     ...(edit.minVersion !== undefined && { minVersion: edit.minVersion }),
   };

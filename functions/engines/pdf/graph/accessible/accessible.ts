@@ -37,6 +37,16 @@ export function makeAccessible(graph: Graph, read: ReadStream): string[] {
     const note = graph.dict(annotation);
     const kind = String(graph.get(note['/Subtype'])).slice(1);
     const parent = graph.dict(parents.get(graph.number(note['/StructParent'], -1)));
+    if (kind === 'Widget') {
+      const isDescribed = [note, graph.dict(note['/Parent'])].some((each) =>
+        textOf(graph.get(each['/TU'] ?? null))?.trim(),
+      );
+      if (graph.get(parent['/S']) !== '/Form')
+        obstacles.add(`A form field on page ${page} is not part of the tags.`);
+      if (!isDescribed && !textOf(graph.get(parent['/Alt'] ?? null))?.trim())
+        obstacles.add(`A form field on page ${page} has no description.`);
+      return;
+    }
     if (kind !== 'Link') {
       obstacles.add(`Page ${page} has an annotation of type ${kind.slice(0, 30)}.`);
       return;

@@ -15,6 +15,7 @@ export interface Level {
 
 /** Returns the standard that a value of `--pdf-version` names, if it is one. */
 export function readStandard(value: string | undefined): Standard | undefined {
+  if (value === 'PDF/UA') return ACCESSIBLE;
   return [...STANDARDS, ACCESSIBLE].find((known): known is Standard => known === value);
 }
 
