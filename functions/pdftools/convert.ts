@@ -33,10 +33,10 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   const signer = createSigner(dependencies);
 
   async function convert(conversion: PdftoolsConversion): Promise<Converted> {
-    const { options, format, source } = conversion;
+    const { options, format, source, account } = conversion;
     const { sign, signReason: reason, signPlace: place } = options;
     if (sign === undefined || format !== 'pdf') return write(conversion);
-    const identity = await signer.read(sign);
+    const identity = await signer.read(sign, account);
     // Rewriting a document would make its signatures invalid.
     const isKept = isUnchanged(options) && (await hasSignature(source.path));
     const { outputs, ...converted } = isKept ? { outputs: [{ path: source.path }] } : await write(conversion);

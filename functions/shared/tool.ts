@@ -234,6 +234,13 @@ export interface Engine<T extends Tool> {
   close(): Promise<void>;
 }
 
+/** Returns the PKCS#12 file of a signer that an account may use. */
+export type FindSigner = (name: string, account: string) => Promise<SignerFile | undefined>;
+export interface SignerFile {
+  readonly pkcs12: Buffer;
+  readonly passphrase: string;
+}
+
 /** The dependencies of an engine, provided by its deployment. They are the same for every tool. */
 export interface EngineDependencies {
   /** Folder of the layers: `dist/layers`, or `/opt` on Lambda. */
@@ -251,8 +258,8 @@ export interface EngineDependencies {
   /** Keeps the idle workers of all tools. By default, each engine keeps up to `size` of its own. */
   readonly warm?: WarmWorkers | undefined;
   readonly egress: EgressGuard;
-  /** Folder with the signers of PDFs: `NAME.p12`, and its passphrase in `NAME.txt`. None if absent. */
-  readonly signers?: string | undefined;
+  /** Finds the operator's keys for PDFs. None if absent. */
+  readonly findSigner?: FindSigner | undefined;
   /** Language tag for dates and numbers of documents that declare none. Defaults to `en-US`. */
   readonly locale?: string | undefined;
   /** Downloads sources that options name. One at a time, so that a conversion has only one connection. */

@@ -6,16 +6,18 @@ import { ContentInfo, SignedData } from 'pkijs';
 import { afterAll, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
+import { createSigners } from '../../../functions/platform/local/signers.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { useOwnEngine } from '../conversion.ts';
 
 const signers = await mkdtemp(join(tmpdir(), 'signers-'));
 await copyFile(new URL('../../fixtures/signer.p12', import.meta.url), join(signers, 'office.p12'));
 await writeFile(join(signers, 'office.txt'), 'secret\n');
+await writeFile(join(signers, 'office.accounts'), '*\n');
 afterAll(() => rm(signers, { recursive: true }));
 
 const { convertOne, refusal } = useOwnEngine(pdftools, (dependencies) =>
-  createEngine({ ...dependencies, signers }),
+  createEngine({ ...dependencies, findSigner: createSigners(signers) }),
 );
 const two = makePdf(numberedPages(2));
 
@@ -65,7 +67,7 @@ it.each(['-linearize', '--pdf-version=PDF/A-2b', '-optimize=print'])(
 it('refuses unknown signers, and encryption', async () => {
   expect(await refusal(two, { format: 'pdf', options: '-sign=nobody' })).toMatchObject({
     code: 'BAD_PARAMETER',
-    message: "Parameter '-sign': this service has no signer 'nobody'.",
+    message: "Parameter '-sign': this account has no signer 'nobody'.",
   });
   expect(await refusal(two, { format: 'pdf', options: '-sign=office -encrypt=x' })).toMatchObject({
     code: 'BAD_PARAMETER',

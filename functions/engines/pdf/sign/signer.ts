@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { appendFile, copyFile, open, readFile, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { appendFile, copyFile, open, readFile } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { EngineDependencies } from '../../../shared/tool.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
@@ -26,17 +26,16 @@ export function createSigner(dependencies: EngineDependencies) {
   const qpdf = createQpdf(dependencies);
   const graphs = createGraphs(dependencies);
 
-  /** @throws ConversionError `BAD_PARAMETER` if there is no such signer. */
-  async function read(signer: string): Promise<Identity> {
-    const { signers } = dependencies;
-    const file = (extension: string) => join(signers ?? '', `${signer}.${extension}`);
-    if (signers === undefined || !(await stat(file('p12')).catch(() => undefined))) {
-      const message = `Parameter '-sign': this service has no signer '${signer}'.`;
+  /** @throws ConversionError `BAD_PARAMETER` if there is no such signer, or another account has it. */
+  async function read(signer: string, account: string): Promise<Identity> {
+    const found = await dependencies.findSigner?.(signer, account);
+    if (!found) {
+      const message = `Parameter '-sign': this account has no signer '${signer}'.`;
       throw new ConversionError('BAD_PARAMETER', message, { parameter: '-sign' });
     }
     // Only calls that sign need the library.
     const { readPkcs12 } = await import('./cms.ts');
-    return readPkcs12(await readFile(file('p12')), (await readFile(file('txt'), 'utf8')).trim());
+    return readPkcs12(found.pkcs12, found.passphrase);
   }
 
   /** Signs a PDF without rewriting it, and returns the path of the signed one. */
