@@ -5,7 +5,6 @@ import type { Restrictions } from '../../platform/keys/restrictions.ts';
 import { windowEnds } from '../../platform/limits/windows.ts';
 import type { Records } from '../../platform/records.ts';
 import { DAY, HOUR, MINUTE } from '../../shared/dates.ts';
-import type { RateLimits } from '../../shared/rate-limits.ts';
 
 /** A person who can sign in. */
 export interface Member {
@@ -145,10 +144,7 @@ export class Members {
 
   async #readDeleted(email: string): Promise<Deleted | undefined> {
     const text = await this.#records.get(`deleted#${hashOf(email)}`);
-    if (text === undefined) return undefined;
-    // Earlier versions stored only the limits.
-    const { account, restrictions, limits = {} } = JSON.parse(text) as Deleted & { limits?: RateLimits };
-    return { account, restrictions: restrictions ?? { limits } };
+    return text === undefined ? undefined : (JSON.parse(text) as Deleted);
   }
 
   async #createSession({ id: account, role }: Account): Promise<string> {
