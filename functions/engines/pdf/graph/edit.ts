@@ -4,7 +4,6 @@ import { drawOnPages } from './draw.ts';
 import { drawBareFields, fillFields } from './fill.ts';
 import type { FieldValue } from './form-values.ts';
 import { type Graph, isDictionary, type ReadStream, type Value } from './graph.ts';
-import { protectColorKeys } from './images.ts';
 import { layerAppearances, mergeLayers } from './layers.ts';
 import { mergeNavigation } from './navigation.ts';
 import type { GraphOperations } from './operations.ts';
@@ -56,7 +55,6 @@ export function editGraph(graph: Graph, { sources, read, order, work, values }: 
   if (missing.length > 0)
     warnings.push(`No font has ${missing.slice(0, 20).join(', ')}. Boxes were drawn instead.`);
   if (work.isFlat) layerAppearances(graph);
-  if (work.isOptimized) protectColorKeys(graph);
   if (work.isUnclaimed) graph.merge(graph.rootRef, { '/Metadata': null });
   return warnings;
 }

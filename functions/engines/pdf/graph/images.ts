@@ -33,7 +33,7 @@ type Scale = readonly [a: number, b: number, c: number, d: number];
 
 /**
  * Returns the images that are shown at more than `dpi` wherever a page shows them, with their soft masks, and those that
- * are not compressed as JPEG because of their profile.
+ * may become JPEGs.
  */
 export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduced[] {
   /** The largest size of each image in points. */
@@ -113,15 +113,6 @@ function hasColorKey(graph: Graph, image: Dictionary): boolean {
   return image['/Subtype'] === '/Image' && Array.isArray(graph.get(image['/Mask']));
 }
 
-/** Keeps qpdf from compressing images as JPEG whose masked colors would change. It knows color spaces by name only. */
-export function protectColorKeys(graph: Graph): void {
-  for (const [ref, value] of graph.entries()) {
-    const image = graph.dict(value);
-    const space = graph.get(image['/ColorSpace']);
-    if (hasColorKey(graph, image) && typeof space === 'string') graph.merge(ref, { '/ColorSpace': [space] });
-  }
-}
-
 function matrixOf(graph: Graph, form: Value | undefined): readonly number[] {
   const matrix = graph.list(graph.dict(form)['/Matrix']).map((value) => graph.number(value));
   return matrix.length === 6 ? matrix : [1, 0, 0, 1];
@@ -166,8 +157,7 @@ function reducedSize(
   const isWorthwhile = factor > 0 && factor < WORTHWHILE;
   const isSmall = Math.min(width, height) < MIN_JPEG;
   const isLossy = !isMask && !isSmall && samples !== undefined && samples.palette === undefined;
-  // Images with a name as their color space are JPEGs by now, if that makes them smaller.
-  if (!isWorthwhile && (!isLossy || typeof graph.get(image['/ColorSpace']) === 'string')) return undefined;
+  if (!isWorthwhile && !isLossy) return undefined;
   return {
     ref,
     width: isWorthwhile ? Math.max(1, Math.ceil(width * factor)) : width,

@@ -161,8 +161,6 @@ export interface GraphWork {
   readonly color: 'rgb' | 'gray' | 'mono';
   /** Whether annotations will become part of the pages. */
   readonly isFlat: boolean;
-  /** Whether images will be compressed. */
-  readonly isOptimized: boolean;
   /** Whether to remove the claim of PDF/A, which the result may not fulfill. */
   readonly isUnclaimed: boolean;
   /** Folder of the fonts. */

@@ -179,7 +179,7 @@ export const optimize = option(
   },
   {
     description:
-      'Compress images as JPEG, if that makes them smaller, and reduce them to a resolution in DPI: `screen` means 150 and quality 60, `print` 300 and 85, a number this resolution and 75. Images with 1 or 16 bits per color, in CMYK, or with a masked color keep their resolution. By default, nothing is lost',
+      'Compress images as JPEG, if that makes them smaller, and reduce them to a resolution in DPI: `screen` means 150 and quality 60, `print` 300 and 85, a number this resolution and 75. Images with 1 or 16 bits per color, in CMYK, or with a masked color stay as they are. By default, nothing is lost',
   },
 );
 

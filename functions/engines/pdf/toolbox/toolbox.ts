@@ -135,7 +135,6 @@ export function createToolbox(dependencies: EngineDependencies) {
       texts: textsOf(options, pages.length),
       color,
       isFlat: options.flatten,
-      isOptimized: options.optimize !== undefined && conversion.format === 'pdf',
       isUnclaimed,
       fonts,
     };
@@ -157,14 +156,13 @@ export function createToolbox(dependencies: EngineDependencies) {
 
   /** Compresses images as JPEG, and reduces those that are shown at more than a resolution. */
   async function reduce(
-    path: string,
+    source: string,
     { dpi, quality }: Optimization,
     conversion: ToolboxConversion,
   ): Promise<string> {
     const file = (name: string) => join(conversion.directory, name);
-    const [source, graph, target] = [file('jpegs.pdf'), file('jpegs.json'), file('reduced.pdf')];
+    const [graph, target] = [file('optimized.json'), file('optimized.pdf')];
     const name = (one: string) => relative(conversion.directory, one);
-    await qpdf.edit({ source: path, target: source, imageQuality: quality }, conversion);
     await readGraph({ path: source, graph, password: undefined }, conversion);
     const contents = await readStreams({ qpdf, graphs }, { source, graph, of: 'all' }, conversion);
     if (contents === undefined) return source;
@@ -180,7 +178,7 @@ export function createToolbox(dependencies: EngineDependencies) {
       const [streams, changes] = [file(`images-${index}.json`), file(`reduced-${index}.json`)];
       await qpdf.edit({ source, target: streams, streamsJson: batch.map(({ ref }) => ref) }, conversion);
       const request = { graph, streams, previous: update, target: changes, images: batch, quality };
-      const isReadable = (await stat(streams)).size <= MAX_JSON;
+      const isReadable = (await stat(streams)).size <= MAX_IMAGES;
       if (isReadable && (await images.reduce(request, conversion))) update = changes;
       await rm(streams);
     }
@@ -420,8 +418,10 @@ interface EncryptionFacts {
   readonly parameters: { readonly bits: number; readonly method: string };
 }
 
-/** Maximum bytes of images that are reduced at a time. In JSON, they are a third larger. */
+/** Maximum bytes of images that are reduced at a time, unless it is a single one. In JSON, they are a third larger. */
 const MAX_BATCH = 60_000_000;
+/** Maximum bytes of the JSON. A page of A4 in color at 600 DPI has 140 MB. */
+const MAX_IMAGES = 150_000_000;
 
 /** Divides images into batches that fit into memory. */
 function batchesOf(images: ImageOperations['reduce']['images']): Array<typeof images> {

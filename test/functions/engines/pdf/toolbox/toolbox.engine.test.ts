@@ -271,7 +271,7 @@ describe('a PDF', () => {
       'an image that an annotation enlarges keeps its pixels',
       '/DeviceRGB',
       '/Annots[<</Subtype/Stamp/Rect[0 0 600 600]/AP<</N 6 0 R>>>>]',
-      ['FlateDecode', 300],
+      ['DCTDecode', 300],
     ],
     [
       'an indexed image gets its colors',
