@@ -60,6 +60,12 @@ const options = {
         pattern: /^[\w-]+$/,
         description: 'Sign the PDF in the name of this signer of the service, as the last step',
       }),
+    },
+    { outputs: ['pdf'], protects: true },
+  ),
+  ...category(
+    'Signature',
+    {
       signReason: text('-sign-reason', {
         max: 200,
         with: ['sign'],
@@ -71,7 +77,7 @@ const options = {
         description: 'State this place with the signature',
       }),
     },
-    { outputs: ['pdf'], protects: true },
+    { outputs: ['pdf'] },
   ),
   ...category('Encryption', { encrypt, newOwnerPassword, print, modify, copy }),
 } as const;
