@@ -47,7 +47,7 @@ export function createPdfEngine(
     }
     if (format === 'pdf') {
       const warnings = (await hasSignature(conversion.source.path)) ? [SIGNED] : [];
-      return { pageCount, warnings, outputs: writePdfs(qpdf, document, pages, conversion) };
+      return { pageCount, warnings, outputs: writePdfs({ ...engines, qpdf }, document, pages, conversion) };
     }
     if (format === 'txt') return { pageCount, outputs: writeTexts(engines, document, pages, conversion) };
     const frames: PageFrame[] = [];

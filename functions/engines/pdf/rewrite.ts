@@ -6,6 +6,7 @@ import { fileContains } from '../../shared/source/file-contains.ts';
 import type { Output } from '../../shared/tool.ts';
 import type { PdfConversion } from './options.ts';
 import { damagedPageError, type Engines, type PdfDocument } from './pdfium/document.ts';
+import type { Pdfium } from './pdfium/pdfium.ts';
 import type { Qpdf } from './qpdf/qpdf.ts';
 import { stampPdf } from './stamp.ts';
 
@@ -22,13 +23,13 @@ export function hasSignature(path: string): Promise<boolean> {
 
 /** Writes pages as PDFs: decrypted and rotated. */
 export async function* writePdfs(
-  qpdf: Qpdf,
+  { qpdf, pdfium }: { readonly qpdf: Qpdf; readonly pdfium: Pdfium },
   document: PdfDocument,
   pages: readonly number[],
   conversion: PdfConversion,
 ): AsyncGenerator<Output> {
   const { directory, delivery, options, encryption, linearize, recompress } = conversion;
-  const { path: source, password } = document.source;
+  let { path: source, password } = document.source;
   const files = filesOf(pages, conversion);
   const isWhole = selectsAll(pages, document.pageCount);
   const stamp = await stampFor(document, pages, conversion);
@@ -48,7 +49,16 @@ export async function* writePdfs(
       // Selecting all pages would lose parts of the document such as outlines and forms.
       ...(!(isWhole && delivery === 'one') && { pages: some }),
     };
-    await qpdf.edit(edit, conversion);
+    try {
+      await qpdf.edit(edit, conversion);
+    } catch (thrown) {
+      const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
+      if (!isDamaged || document.fallbackOnly || index > 0) throw thrown;
+      source = join(directory, 'saved.pdf');
+      password = undefined;
+      await pdfium.save(document.source, source, conversion);
+      await qpdf.edit({ ...edit, source, password }, conversion);
+    }
     const number = options.split === undefined ? some[0]! : index + 1;
     yield { path: target, pages: some.length, ...(delivery !== 'one' && { page: number }) };
   }

@@ -8,6 +8,7 @@
 //                                 and what `survey_document` found
 //   draw   "frames", ...        → {"failed":[page,...],"doubtful":[page,...]}, see `draw_request`
 //   text   "pages", "target"    → {"failed":page}, see `text_request`
+//   save   "target"             → {}: writes the document without encryption
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,8 +24,8 @@
 
 static void handle(const struct request *request)
 {
-    static const char *const operations[] = { "open", "draw", "text", NULL };
-    enum { OPEN, DRAW, TEXT };
+    static const char *const operations[] = { "open", "draw", "text", "save", NULL };
+    enum { OPEN, DRAW, TEXT, SAVE };
     send_heartbeat(0);
     // Without a source, another engine has drawn all pages.
     const char *code = text_member(request->arguments, "source") ? open_document(request->arguments) : NULL;
@@ -37,6 +38,8 @@ static void handle(const struct request *request)
         draw_request(request->arguments);
     else if (operation == TEXT)
         text_request(request->arguments);
+    else if (operation == SAVE)
+        save_request(request->arguments);
     else
         send_code("INTERNAL");
 }

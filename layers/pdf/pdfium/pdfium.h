@@ -29,6 +29,13 @@ FPDF_DOCUMENT FPDF_LoadMemDocument64(const void *bytes, size_t size, const char 
 unsigned long FPDF_GetLastError(void);
 void FPDF_CloseDocument(FPDF_DOCUMENT);
 int FPDF_GetPageCount(FPDF_DOCUMENT);
+
+typedef struct FPDF_FILEWRITE_ {
+    int version;
+    int (*WriteBlock)(struct FPDF_FILEWRITE_ *self, const void *bytes, unsigned long size);
+} FPDF_FILEWRITE;
+#define FPDF_REMOVE_SECURITY 3
+int FPDF_SaveAsCopy(FPDF_DOCUMENT, FPDF_FILEWRITE *, unsigned long flags);
 int FPDF_GetPageSizeByIndexF(FPDF_DOCUMENT, int index, FS_SIZEF *);
 FPDF_PAGE FPDF_LoadPage(FPDF_DOCUMENT, int index);
 void FPDF_ClosePage(FPDF_PAGE);

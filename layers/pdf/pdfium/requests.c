@@ -259,3 +259,30 @@ void draw_request(yyjson_val *arguments)
     }
     free(job.frames), free(job.failed), free(job.doubtful);
 }
+
+// Receives the file that PDFium writes.
+struct sink {
+    FPDF_FILEWRITE writer;
+    FILE *file;
+};
+
+static int write_block(FPDF_FILEWRITE *writer, const void *bytes, unsigned long size)
+{
+    return fwrite(bytes, 1, size, ((struct sink *)writer)->file) == size;
+}
+
+void save_request(yyjson_val *arguments)
+{
+    const char *target = text_member(arguments, "target");
+    struct sink sink = { .writer = { .version = 1, .WriteBlock = write_block }, .file = target ? fopen(target, "wb") : NULL };
+    bool saved = sink.file && FPDF_SaveAsCopy(document_handle(), &sink.writer, FPDF_REMOVE_SECURITY);
+    if (sink.file && fclose(sink.file) != 0)
+        saved = false;
+    if (!saved) {
+        send_code("CORRUPT_SOURCE");
+        return;
+    }
+    FILE *answer = begin_answer("result");
+    fputs("{}", answer);
+    finish_answer(answer);
+}

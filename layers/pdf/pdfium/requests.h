@@ -7,5 +7,6 @@
 void open_request(yyjson_val *arguments);
 void draw_request(yyjson_val *arguments);
 void text_request(yyjson_val *arguments);
+void save_request(yyjson_val *arguments);
 
 #endif

@@ -23,6 +23,16 @@ function redPdf(): string {
 }
 
 describe('unusual documents', () => {
+  it.each(['', '-number=%p'])('are rewritten by PDFium if qpdf cannot read them (%s)', async (options) => {
+    // The first entry of the table is numbered 1 instead of 0.
+    const source = Buffer.from(redPdf().replace('xref\n0 5', 'xref\n1 5'), 'latin1');
+
+    const pdf = await convertOne(source, { format: 'pdf', options });
+
+    const drawn = await convertOne(pdf, { format: 'png', options: '-r=40' });
+    expect(await pixel(drawn, 5, 5)).toEqual(RED);
+  });
+
   const locked = makePdf(numberedPages(1), { password: 'sesame' });
 
   it('open with the user password and with the owner password', async () => {

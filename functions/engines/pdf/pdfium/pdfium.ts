@@ -94,6 +94,8 @@ export interface Pdfium {
   ): Promise<DrawFailures>;
   /** Writes the text of pages to a file. Returns the first page that PDFium cannot read, or 0 if the file is complete. */
   readText(source: PdfSource, textRequest: TextRequest, request: WorkerRequest): Promise<number>;
+  /** Writes a document without encryption. PDFium opens some that qpdf cannot read. */
+  save(source: PdfSource, target: string, request: WorkerRequest): Promise<void>;
   warm(): Promise<void>;
   close(): Promise<void>;
 }
@@ -162,7 +164,14 @@ export function createPdfium(
     return (await client.run<{ failed: number }>(work, request)).failed;
   }
 
-  return { open, draw, readText, warm: () => client.warm(), close: () => client.close() };
+  async function save(source: PdfSource, target: string, request: WorkerRequest) {
+    const { args, inputs } = sourceOf(source, request);
+    const name = relative(request.directory, target);
+    const work = { operation: 'save', arguments: { ...args, target: name }, inputs, outputs: [name] };
+    await client.run<object>(work, request);
+  }
+
+  return { open, draw, readText, save, warm: () => client.warm(), close: () => client.close() };
 }
 
 function sourceOf({ id, path, password, cropBox }: PdfSource, { directory }: WorkerRequest) {

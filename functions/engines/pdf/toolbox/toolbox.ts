@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
@@ -18,6 +19,7 @@ import type {
 import { MAX_JSON, readStreams } from '../graph/streams.ts';
 import { createImages, type ImageOperations } from '../images/client.ts';
 import { colorOf, type PdfOptions } from '../options.ts';
+import { createPdfium } from '../pdfium/pdfium.ts';
 import type { Attached, Information, Part } from '../qpdf/job.ts';
 import { createQpdf } from '../qpdf/qpdf.ts';
 import { hasSignature } from '../rewrite.ts';
@@ -51,6 +53,7 @@ const UNCLAIMED = 'The result does not claim to be PDF/A, because it was changed
 export function createToolbox(dependencies: EngineDependencies) {
   const qpdf = createQpdf(dependencies);
   const graphs = createGraphs(dependencies);
+  const pdfium = createPdfium(dependencies);
   const images = createImages(dependencies);
   const fonts = join(dependencies.layers, 'fonts/faces');
 
@@ -102,7 +105,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     const merged = join(directory, 'merged.pdf');
     await qpdf.edit(
       {
-        source: source.path,
+        source: inspected[0]!.path,
         target: merged,
         password: inspected[0]!.password,
         merge: [
@@ -285,16 +288,29 @@ export function createToolbox(dependencies: EngineDependencies) {
     conversion: ToolboxConversion,
   ): Promise<Inspected> {
     const { userPassword, ownerPassword } = conversion.options;
-    const { path, parameter } = source;
+    const { parameter } = source;
+    let { path } = source;
     const graph = join(conversion.directory, `graph-${parameter}-${index}.json`);
     let failure: unknown;
     // The owner password first, because it allows everything.
     for (const password of new Set([ownerPassword, undefined, userPassword])) {
       try {
-        const graphBytes = await readGraph({ path, graph, password }, conversion);
+        const graphBytes = await readGraph({ path, graph, password }, conversion).catch(
+          async (thrown: unknown) => {
+            if (!(thrown instanceof ConversionError) || thrown.code !== 'CORRUPT_SOURCE') throw thrown;
+            const saved = join(conversion.directory, `saved-${index}.pdf`);
+            const damaged = { id: randomUUID(), path, password, cropBox: true };
+            await pdfium.save(damaged, saved, conversion).catch(() => {
+              throw thrown;
+            });
+            path = saved;
+            return readGraph({ path, graph, password: undefined }, conversion);
+          },
+        );
         const args = { graph: relative(conversion.directory, graph) };
         const facts = await graphs.run<SourceFacts>('inspect', args, { inputs: [graph] }, conversion);
-        if (facts.pageCount > 0) return { path, graph, graphBytes, password, facts, parameter };
+        const opened = { path, password: path === source.path ? password : undefined };
+        if (facts.pageCount > 0) return { ...opened, graph, graphBytes, facts, parameter };
         throw new ConversionError('CORRUPT_SOURCE', 'The document has no pages.');
       } catch (thrown) {
         failure = thrown;
@@ -404,7 +420,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     describe,
     extract,
     close: async () => {
-      await Promise.all([qpdf.close(), graphs.close(), images.close()]);
+      await Promise.all([qpdf.close(), graphs.close(), images.close(), pdfium.close()]);
     },
   };
 }
