@@ -41,6 +41,6 @@ export async function readRules(debian: string): Promise<string> {
 
 function elementsOf(text: string): string {
   const elements = /<fontconfig>([\s\S]*)<\/fontconfig>/.exec(text)?.[1];
-  if (elements === undefined) throw new Error('A rule of fontconfig has no element <fontconfig>.');
+  if (elements === undefined) throw new Error('A fontconfig file has no <fontconfig> element.');
   return elements.replace(/<!--[\s\S]*?-->/g, '').replace(/^\s*\n/gm, '');
 }

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,25 +67,44 @@ static void close_document(void)
     trim_heap();
 }
 
-static size_t read_file(const char *path)
+// Whether the file begins with an object, maybe after a line of comment.
+static bool begins_with_object(size_t size)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    size_t size = 0;
-    struct stat status;
-    if (file >= 0 && !fstat(file, &status) && status.st_size >= 0 && (current.bytes = malloc((size_t)status.st_size + 1)))
-        for (ssize_t got; (got = read(file, current.bytes + size, (size_t)status.st_size - size)) > 0;)
-            size += (size_t)got;
-    if (current.bytes)
-        current.bytes[size] = 0;
-    if (file >= 0)
-        close(file);
-    return size;
+    char head[128] = "", word[4] = "";
+    memcpy(head, current.bytes, size < sizeof head ? size : sizeof head - 1);
+    const char *start = head[0] == '%' ? strpbrk(head, "\r\n") : head;
+    return start && sscanf(start, "%*u %*u %3s", word) == 1 && strcmp(word, "obj") == 0;
 }
 
 // Like other readers, accepts up to 1024 bytes of junk before the header.
 static bool looks_like_pdf(size_t size)
 {
     return memmem(current.bytes, size < 1030 ? size : 1030, "%PDF-", 5) != NULL;
+}
+
+// Returns the number of bytes. Adds the header to a PDF that lacks it, without which PDFium opens nothing.
+static size_t read_file(const char *path)
+{
+    static const char header[] = "%PDF-1.7\n";
+    const size_t added = sizeof header - 1;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    size_t size = 0;
+    struct stat status;
+    if (file >= 0 && !fstat(file, &status) && status.st_size >= 0
+        && (current.bytes = malloc((size_t)status.st_size + added + 1)))
+        for (ssize_t got; (got = read(file, current.bytes + size, (size_t)status.st_size - size)) > 0;)
+            size += (size_t)got;
+    if (file >= 0)
+        close(file);
+    if (!current.bytes)
+        return 0;
+    if (!looks_like_pdf(size) && begins_with_object(size)) {
+        memmove(current.bytes + added, current.bytes, size);
+        memcpy(current.bytes, header, added);
+        size += added;
+    }
+    current.bytes[size] = 0;
+    return size;
 }
 
 // PDFium draws form fields only if a form environment exists.

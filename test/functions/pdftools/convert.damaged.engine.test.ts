@@ -61,6 +61,16 @@ describe('unusual documents', () => {
     expect(await isBlank(picture)).toBe(false);
   });
 
+  it.each(['', '%\u00e2\u00e3\n'])('may lack a header: %j', async (start) => {
+    const headless = Buffer.from(redPdf().replace(/^%PDF[^\n]*\n/, start), 'latin1');
+
+    const picture = await convertOne(headless, { format: 'png', options: '-r=72' });
+    const changed = await convertOne(headless, { format: 'pdf', options: '-number=%p' });
+
+    expect(await pixel(picture, 20, 20)).toEqual(RED);
+    expect(await pixel(await convertOne(changed, { format: 'png', options: '-r=72' }), 20, 20)).toEqual(RED);
+  });
+
   it('may write numbers in ways that JSON does not know', async () => {
     const unusual = redPdf().replace('[0 0 300 200]', '[+0 -00.0 +300. +200.00] /Note (+.5 \\\\)');
 
