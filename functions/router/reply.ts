@@ -21,9 +21,9 @@ export interface HttpReply {
 export interface Contact {
   readonly accountUrl: string;
   readonly supportUrl: string;
-  /** Whether people can sign up at `accountUrl`. By default, they can. */
+  /** Whether people can sign up at `accountUrl`. Defaults to true. */
   readonly canSignUp?: boolean;
-  /** Whether demo mode is on. By default, it is. */
+  /** Whether demo mode is on. Defaults to true. */
   readonly hasDemo?: boolean;
 }
 

@@ -41,7 +41,8 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
   const print = (value: unknown, text: string) =>
     command.json ? `${JSON.stringify(value, null, 2)}\n` : text;
   const printKey = (record: KeyRecord | undefined) => {
-    if (!record) throw new Error(`There is no key ${'id' in command ? command.id : ''}.`);
+    if (!record)
+      throw new Error('id' in command ? `There is no key ${command.id}.` : 'There is no such key.');
     return print(record, describeKey(record));
   };
   const printNew = ({ apiKey, record }: { apiKey: string; record: KeyRecord }) =>

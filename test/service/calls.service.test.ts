@@ -112,7 +112,7 @@ describe('a result', () => {
     expect((await client.ask(query)).headers.get('x-cache')).toBe('miss');
   });
 
-  it.runIf(ownService)('is gone once all of it has been sent, with _keep=0', async () => {
+  it.runIf(ownService)('is deleted after it was sent, with _keep=0', async () => {
     const { client } = used();
     const [url = ''] = urlsIn(await client.ask({ ...image(), _keep: '0' }), 1);
 

@@ -86,7 +86,7 @@ export type Archiver = ReturnType<typeof createArchiver>;
 function tooLargeError(): ConversionError {
   return new ConversionError(
     'RESULT_TOO_LARGE',
-    'The document has too many objects to be checked for a standard.',
+    'The document has too many objects to check for a standard.',
   );
 }
 

@@ -201,8 +201,8 @@ export class WorkerProcess {
   }
 
   /**
-   * Measures the child and everything it started, and kills them if they have more than `maxThreads`. Resident shared
-   * memory counts once per process.
+   * Measures the child and everything it started, and kills them if they have more than `maxThreads`. Shared memory
+   * is counted for every process that maps it.
    */
   async groupState(examination: Omit<Examination, 'group'>): Promise<GroupState> {
     const group = this.#child.pid;

@@ -54,6 +54,6 @@ export async function rollBack(client: LambdaClient, router: string, version: st
 async function configurationOf(client: LambdaClient, { functionName, version }: Move) {
   const command = new GetFunctionConfigurationCommand({ FunctionName: functionName, Qualifier: version });
   return client.send(command).catch((cause: unknown) => {
-    throw new Error(`Version ${version} of ${functionName} cannot be read. Nothing was moved.`, { cause });
+    throw new Error(`Could not read version ${version} of ${functionName}. No alias was changed.`, { cause });
   });
 }

@@ -103,7 +103,7 @@ describe('a request with _cache', () => {
     ['source', { infile: 'https://e.example/b.png' }],
     ['name', { outfile: 'c.png' }],
     ['tool', { app: 'tinypage', outfile: 'b.pdf' }],
-  ])('gets no result of a request with another %s', async (_, changes) => {
+  ])('does not reuse a result when the %s differs', async (_, changes) => {
     await ask();
 
     expect((await ask(changes)).cache).not.toBe('hit');

@@ -273,7 +273,7 @@ describe('a request that is not a conversion', () => {
 });
 
 describe('an error', () => {
-  it('of the caller ends the request before anything starts', async () => {
+  it('of the caller is reported before any work starts', async () => {
     const { status, body } = await call({ ...GOOD, '-copies': 'x' });
 
     expect(status).toBe(400);

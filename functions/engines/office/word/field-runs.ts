@@ -11,8 +11,8 @@ interface Run {
 }
 
 /**
- * Divides runs that contain both marks of fields and other text, because LibreOffice forgets the properties of such a run at its
- * first mark.
+ * Splits runs that mix field characters (`w:fldChar`) with other text, because LibreOffice drops the formatting of
+ * such a run at its first field character.
  * @throws Error if the text is not well-formed.
  */
 export function fieldRunEdits(part: string): Edit[] {

@@ -32,7 +32,7 @@ const CURVES: Readonly<Record<string, string>> = {
   secp521r1: 'P-521',
 };
 
-/** A private key, and the certificates that belong to it, its own first. */
+/** A private key and its certificate chain, leaf first. */
 interface Identity {
   readonly key: Buffer;
   readonly certificates: readonly Certificate[];

@@ -457,7 +457,7 @@ function batchesOf(images: ImageOperations['reduce']['images']): Array<typeof im
 /** @throws ConversionError `SOURCE_TOO_LARGE` */
 function checkGraphs(bytes: number): void {
   if (bytes <= MAX_JSON) return;
-  throw new ConversionError('SOURCE_TOO_LARGE', 'The documents have too many objects to be changed.');
+  throw new ConversionError('SOURCE_TOO_LARGE', 'The documents have too many objects to change.');
 }
 
 /** A source whose objects have been read. */

@@ -6,7 +6,7 @@ describeCache('Memory', async () => ({ cache: createMemoryCache(), close: async 
 
 const SIZE = JSON.stringify(cached('0')).length;
 
-it('forgets what an account has not used for longest, and nothing of others', async () => {
+it('evicts only the least recently used entries of the account itself', async () => {
   const cache = createMemoryCache(10 * SIZE, 3 * SIZE);
   await cache.put('quiet', '0', cached('0'));
   for (const name of ['0', '1', '2']) await cache.put('busy', name, cached(name));

@@ -84,8 +84,8 @@ describe('a rollback', () => {
   });
 
   it.each([
-    ['4', 'Version 4 of stack-router cannot be read. Nothing was moved.'],
-    ['3', 'Version 9 of stack-doc2any cannot be read. Nothing was moved.'],
+    ['4', 'Could not read version 4 of stack-router. No alias was changed.'],
+    ['3', 'Could not read version 9 of stack-doc2any. No alias was changed.'],
   ])('to version %s, which is incomplete, moves nothing', async (version, message) => {
     const { client, moved } = await startLambda();
 

@@ -139,7 +139,7 @@ function checkCapacity(fields: Upload['fields'], outputName: OutputName | undefi
 }
 
 function unknownFieldError(name: string, known: readonly string[]): ConversionError {
-  const message = `Unknown field ${quote(name)}. The fields are ${known.join(', ')}.`;
+  const message = `Unknown field ${quote(name)}. Allowed fields: ${known.join(', ')}.`;
   return new ConversionError('UNKNOWN_PARAMETER', message, { parameter: name });
 }
 

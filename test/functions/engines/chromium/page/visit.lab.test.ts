@@ -6,7 +6,7 @@ const { pdf } = await usePages({
   '/crash': '<p>x</p><script>const all = []; for (;;) all.push(new Array(1e6).fill(Math.random()))</script>',
 });
 
-it('the next page works after one that used up its memory', async () => {
+it('recovers after a page exhausts its memory', async () => {
   await expect(pdf('/crash')).rejects.toMatchObject({
     code: expect.stringMatching(/^(CONVERSION_FAILED|SOURCE_TIMEOUT|TIMED_OUT)$/),
   });

@@ -115,7 +115,7 @@ describe('a public event', () => {
     [
       'an upload with another field',
       event({ upload: { ...FORM, method: 'PUT' } }),
-      "UNKNOWN_PARAMETER: Unknown field 'upload.method'. The fields are url, fields.",
+      "UNKNOWN_PARAMETER: Unknown field 'upload.method'. Allowed fields: url, fields.",
     ],
     ['a form without a key', event({ upload: { ...FORM, fields: {} } }), "must contain the form's 'key'"],
     [
