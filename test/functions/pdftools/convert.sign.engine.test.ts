@@ -48,6 +48,8 @@ it('signs after all other steps, and keeps earlier signatures valid', async () =
     { isValid: true, rest: twice.length - once.length },
     { isValid: true, rest: 0 },
   ]);
+  const { signatures } = JSON.parse(String(await convertOne(once, { format: 'json' })));
+  expect(signatures).toMatchObject([{ signer: 'Test Signer' }]);
   const document = await getDocument({ data: new Uint8Array(twice), verbosity: 0 }).promise;
   const fields = Object.values((await document.getFieldObjects())!).flat();
   expect(fields.map((field) => 'type' in field && field.type)).toEqual(['signature', 'signature']);

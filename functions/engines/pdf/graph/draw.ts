@@ -54,9 +54,13 @@ export function drawOnPages(
     const state = graph.add({ '/Type': '/ExtGState', '/BM': mode });
     for (let index = 0; index < pageCount; index += 1) canvasOf(index)?.cover(state, gray);
   }
-  // qpdf draws annotations that become part of a page after its contents.
-  for (const [index, { dict }] of graph.pages.entries())
-    if (isFlat && dict['/Annots'] !== undefined) canvasOf(index);
+  for (const [index, { ref, dict }] of graph.pages.entries()) {
+    if (!isFlat || dict['/Annots'] === undefined) continue;
+    // qpdf draws annotations that become part of a page after its contents.
+    canvasOf(index);
+    // It empties the list with the first of the pages that share it.
+    graph.merge(ref, { '/Annots': graph.list(dict['/Annots']) });
+  }
   for (const canvas of canvases.values()) canvas.finish(contents);
 
   function drawStamp({ pages, place, opacity, first, count, isUnder, scale }: Stamp): void {

@@ -30,14 +30,16 @@ type Add = (name: string, value: FieldValue) => void;
 function readJson(text: string, add: Add): void {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    // Numbers stay as they are written: 12.50, or more digits than a number of JavaScript has.
+    parsed = JSON.parse(text, (_key, value, context?: { readonly source: string }) =>
+      typeof value === 'number' ? (context?.source ?? String(value)) : value,
+    );
   } catch {
     throw fillError('is neither JSON nor XFDF');
   }
   const read = (name: string, value: unknown, depth: number): void => {
     if (depth > MAX_DEPTH) throw fillError(`nests names more than ${MAX_DEPTH} times`);
     if (typeof value === 'string' || typeof value === 'boolean') add(name, value);
-    else if (typeof value === 'number') add(name, String(value));
     else if (value === null) add(name, '');
     else if (Array.isArray(value)) add(name, value.map(String));
     else {
@@ -56,6 +58,8 @@ function readXfdf(text: string, add: Add): void {
   const names: string[] = [];
   let value: string | undefined;
   let values: string[] = [];
+  /** The text of a value with formatting, which counts if there is no plain one. */
+  let rich: string | undefined;
   parser.on('error', () => {
     throw fillError('is not well-formed XFDF');
   });
@@ -64,7 +68,8 @@ function readXfdf(text: string, add: Add): void {
       names.push(String(attributes.name ?? ''));
       values = [];
       if (names.length > MAX_DEPTH) throw fillError(`nests names more than ${MAX_DEPTH} times`);
-    } else if (name === 'value' && names.length > 0) value = '';
+      rich = undefined;
+    } else if (/^value(-richtext)?$/.test(name) && names.length > 0) value = '';
   });
   parser.on('text', (part) => {
     if (value !== undefined) value += part;
@@ -73,11 +78,13 @@ function readXfdf(text: string, add: Add): void {
     if (value !== undefined) value += part;
   });
   parser.on('closetag', ({ name }) => {
-    if (name === 'value' && value !== undefined) {
-      values.push(value);
-      value = undefined;
-    }
+    if (value !== undefined && (name === 'p' || name === 'br')) value += '\n';
+    if (value !== undefined && name === 'value') values.push(value);
+    if (value !== undefined && name === 'value-richtext') rich = value.trim();
+    if (/^value(-richtext)?$/.test(name)) value = undefined;
     if (name !== 'field') return;
+    if (values.length === 0 && rich !== undefined) values.push(rich);
+    rich = undefined;
     if (values.length > 0) add(names.join('.'), values.length === 1 ? values[0]! : values);
     values = [];
     names.pop();

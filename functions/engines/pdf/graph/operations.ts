@@ -77,6 +77,7 @@ export interface GraphOperations {
 
 /** Texts that readers show with a signature. */
 export interface SignatureText {
+  readonly name: string | undefined;
   readonly reason: string | undefined;
   readonly place: string | undefined;
   /** As in PDF: `D:20260131120000Z`. */

@@ -19,7 +19,7 @@ export function prepareSignature(
   graph: Graph,
   source: string,
   target: string,
-  { reason, place, date }: SignatureText,
+  { name, reason, place, date }: SignatureText,
 ): PreparedSignature | { readonly problem: string } {
   const { trailer, root, rootRef } = graph;
   if (trailer['/Encrypt'] !== undefined) return { problem: 'An encrypted document cannot be signed.' };
@@ -36,6 +36,7 @@ export function prepareSignature(
     '/Filter': '/Adobe.PPKLite',
     '/SubFilter': '/ETSI.CAdES.detached',
     '/M': `u:${date}`,
+    '/Name': text(name),
     '/Reason': text(reason),
     '/Location': text(place),
   });

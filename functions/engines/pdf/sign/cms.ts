@@ -26,6 +26,7 @@ const [DATA, CONTENT_TYPE, MESSAGE_DIGEST, SIGNING_CERTIFICATE] = [
   '1.2.840.113549.1.9.4',
   '1.2.840.113549.1.9.16.2.47',
 ] as const;
+const COMMON_NAME = '2.5.4.3';
 const CURVES: Readonly<Record<string, string>> = {
   prime256v1: 'P-256',
   secp384r1: 'P-384',
@@ -36,6 +37,8 @@ const CURVES: Readonly<Record<string, string>> = {
 interface Identity {
   readonly key: Buffer;
   readonly certificates: readonly Certificate[];
+  /** Common name of the signer. */
+  readonly name?: string | undefined;
 }
 
 /** Reads a PKCS#12 file that is encrypted with AES, as OpenSSL 3 does. */
@@ -71,10 +74,9 @@ export async function readPkcs12(bytes: Buffer, passphrase: string): Promise<Ide
   });
   const isOwn = (each: Certificate) => own.equals(Buffer.from(each.subjectPublicKeyInfo.toSchema().toBER()));
   if (!found.some(isOwn)) throw new Error('The file has no certificate of its private key.');
-  return {
-    key: der,
-    certificates: found.toSorted((one, other) => Number(isOwn(other)) - Number(isOwn(one))),
-  };
+  const certificates = found.toSorted((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
+  const name = certificates[0]!.subject.typesAndValues.find(({ type }) => type === COMMON_NAME)?.value;
+  return { key: der, certificates, name: name?.valueBlock.value };
 }
 
 /** Returns a signature (RFC 5652 with the attributes of CAdES) for content with this SHA-256 digest. */

@@ -55,7 +55,7 @@ export function createSigner(dependencies: EngineDependencies) {
       graph: name(graph),
       source: name(source),
       target: name(added),
-      text: { reason, place, date },
+      text: { name: identity.name, reason, place, date },
     };
     const files = { inputs: [graph, source], outputs: [added] };
     const prepared = await graphs.run<PreparedSignature | { problem: string }>(

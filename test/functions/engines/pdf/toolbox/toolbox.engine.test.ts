@@ -180,6 +180,24 @@ describe('-fill', () => {
     await document.loadingTask.destroy();
   });
 
+  it('flattens annotations on each of the pages that share them', async () => {
+    const page = '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Annots 5 0 R>>';
+    const shared = pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Count 2/Kids[3 0 R 4 0 R]>>',
+      page,
+      page,
+      // A link stays an annotation.
+      '[6 0 R<</Type/Annot/Subtype/Link/Rect[50 0 90 40]/Dest[3 0 R/Fit]>>]',
+      '<</Type/Annot/Subtype/Square/F 4/Rect[0 0 40 40]/AP<</N 7 0 R>>>>',
+      '<</Type/XObject/Subtype/Form/BBox[0 0 40 40]/Length 25>>\nstream\n1 0 0 rg 0 0 40 40 re f   \nendstream',
+    ]);
+
+    const flat = await convertOne(shared, { format: 'pdf', options: '-flatten' });
+
+    for (const number of [1, 2]) expect(await pixel(await draw(flat, number), 10, 90)).toEqual(RED);
+  });
+
   it('reads XFDF with nested names', async () => {
     const pdf = await convertOne(formPdf(), {
       format: 'pdf',
