@@ -142,7 +142,11 @@ export const imageproc = defineTool({
     seconds: { warm: 0.4, start: 0.36 },
   },
   asPages: { page: { width: PAPER.A4[0], height: PAPER.A4[1] } },
-  *validate({ steps }, format) {
+  *validate({ steps, page, margin }, format) {
+    if (page && 2 * margin >= Math.min(page.width, page.height)) {
+      const message = `Parameter '-margin': a margin of ${margin} mm leaves no space for the image on the page.`;
+      yield new ConversionError('BAD_PARAMETER', message, { parameter: '-margin' });
+    }
     const colorspace = steps.findLast(({ operator }) => operator === '-colorspace')?.value[1];
     const formats = formatsWith('cmyk');
     if (colorspace === 'CMYK' && format !== undefined && !formats.some((each) => each === format)) {

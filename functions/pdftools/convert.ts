@@ -4,9 +4,9 @@ import type { PdfOutput } from '../engines/pdf/options.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
-import { hasSignature } from '../engines/pdf/rewrite.ts';
+import { claimsPdfA, hasSignature } from '../engines/pdf/rewrite.ts';
 import { createSigner } from '../engines/pdf/sign/signer.ts';
-import { claimsPdfA, createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
+import { createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
 import type {
@@ -50,7 +50,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   async function write(conversion: PdftoolsConversion): Promise<Converted> {
     const { options, format } = conversion;
     const output = outputOf(options);
-    const isClaimed = output.encryption !== undefined && (await claimsPdfA(conversion.source));
+    const isClaimed = output.encryption !== undefined && (await claimsPdfA(conversion.source.path));
     if (isClaimed && !options.force) {
       const message =
         'The document is PDF/A, which does not allow encryption. Add -force to encrypt it. The result does not claim to be PDF/A then.';

@@ -21,6 +21,16 @@ export function hasSignature(path: string): Promise<boolean> {
   return fileContains(path, '/ByteRange');
 }
 
+/** Whether a PDF claims to be PDF/A, which requires metadata that are readable in the file. */
+export function claimsPdfA(path: string): Promise<boolean> {
+  return fileContains(path, 'pdfaid:part');
+}
+
+/** Whether a PDF claims to be PDF/A or PDF/UA. */
+export async function claimsStandard(path: string): Promise<boolean> {
+  return (await claimsPdfA(path)) || (await fileContains(path, 'pdfuaid:part'));
+}
+
 /** Writes pages as PDFs: decrypted and rotated. */
 export async function* writePdfs(
   { qpdf, pdfium }: { readonly qpdf: Qpdf; readonly pdfium: Pdfium },
@@ -33,6 +43,8 @@ export async function* writePdfs(
   const files = filesOf(pages, conversion);
   const isWhole = selectsAll(pages, document.pageCount);
   const stamp = await stampFor(document, pages, conversion);
+  // Compressed objects would break PDF/A-1.
+  const compress = !(await claimsPdfA(source));
   for (const [index, some] of files.entries()) {
     const target = join(directory, `pages-${index + 1}.pdf`);
     const edit = {
@@ -45,7 +57,7 @@ export async function* writePdfs(
       ...(encryption ? { encrypt: encryption } : { decrypt: true }),
       linearize,
       recompress,
-      compress: true,
+      compress,
       // Selecting all pages would lose parts of the document such as outlines and forms.
       ...(!(isWhole && delivery === 'one') && { pages: some }),
     };

@@ -21,6 +21,8 @@ export interface PlacedImage extends Size {
   readonly page: Size;
   readonly left: number;
   readonly bottom: number;
+  /** Part of the page inside the margin, if the image is larger: left, bottom, width and height. */
+  readonly clip?: readonly [number, number, number, number];
 }
 
 /** Places an upright image of `size` pixels. A page turns to the shape of its image. */
@@ -45,13 +47,11 @@ export function placeImage(size: Size, density: Resolution | undefined, layout: 
   const upright = { width: paper.width * POINTS, height: paper.height * POINTS };
   const isTurned = natural.width > natural.height !== upright.width > upright.height;
   const page = isTurned ? { width: upright.height, height: upright.width } : upright;
-  const room = {
-    width: Math.max(1, page.width - 2 * margin),
-    height: Math.max(1, page.height - 2 * margin),
-  };
+  const room = { width: page.width - 2 * margin, height: page.height - 2 * margin };
   const [across, down] = [room.width / natural.width, room.height / natural.height];
   const scale =
     fit === 'fill' ? Math.max(across, down) : Math.min(across, down, fit === 'shrink' ? 1 : Number.MAX_VALUE);
   const [width, height] = [natural.width * scale, natural.height * scale];
-  return { page, width, height, left: (page.width - width) / 2, bottom: (page.height - height) / 2 };
+  const placed = { page, width, height, left: (page.width - width) / 2, bottom: (page.height - height) / 2 };
+  return fit === 'fill' ? { ...placed, clip: [margin, margin, room.width, room.height] } : placed;
 }

@@ -53,10 +53,11 @@ export async function writePdf(request: PdfRequest): Promise<void> {
     const isTurned = orientation >= 5;
     const upright = isTurned ? { width: image.height, height: image.width } : image;
     const turned = isTurned && density ? { x: density.y, y: density.x } : density;
-    const { page, left, bottom, width, height } = placeImage(upright, turned, layout);
+    const { page, left, bottom, width, height, clip } = placeImage(upright, turned, layout);
     const place = `${fixed(width)} 0 0 ${fixed(height)} ${fixed(left)} ${fixed(bottom)} cm`;
     const turn = orientation === 1 ? '' : ` ${ORIENTATIONS[orientation]!.join(' ')} cm`;
-    const content = pdf.stream('', Buffer.from(`q ${place}${turn} /I Do Q`));
+    const inside = clip ? `${clip.map(fixed).join(' ')} re W n ` : '';
+    const content = pdf.stream('', Buffer.from(`q ${inside}${place}${turn} /I Do Q`));
     const resources = `<< /XObject << /I ${image.object} 0 R >> >>`;
     const box = `[0 0 ${fixed(page.width)} ${fixed(page.height)}]`;
     const entries = `/Type /Page /Parent ${tree} 0 R /MediaBox ${box}`;

@@ -138,7 +138,8 @@ export function jobOf(edit: Omit<Edit, 'information' | 'update'>): object {
     ...(encrypt && { encrypt: encryption(encrypt) }),
     ...(linearize && { linearize: '' }),
     // PDF/A requires the line break.
-    ...(edit.version !== undefined && { forceVersion: edit.version, newlineBeforeEndstream: '' }),
+    ...(!edit.json && !edit.streamsJson && !edit.encryptionJson && { newlineBeforeEndstream: '' }),
+    ...(edit.version !== undefined && { forceVersion: edit.version }),
     ...(compress && { objectStreams: edit.version === '1.4' ? 'disable' : 'generate' }),
     ...(edit.removeMetadata && { removeMetadata: '' }),
     ...(edit.recompress && { recompressFlate: '', compressionLevel: '9' }),

@@ -22,7 +22,7 @@ import { colorOf, type PdfOptions } from '../options.ts';
 import { createPdfium } from '../pdfium/pdfium.ts';
 import type { Attached, Information, Part } from '../qpdf/job.ts';
 import { createQpdf } from '../qpdf/qpdf.ts';
-import { hasSignature } from '../rewrite.ts';
+import { claimsStandard, hasSignature } from '../rewrite.ts';
 import { selectPages } from '../selection.ts';
 import { blankPdf } from '../stamp.ts';
 import type { Optimization, ToolboxOptions } from './options.ts';
@@ -47,7 +47,7 @@ export interface Prepared {
 /** Maximum bytes of the file with values of form fields. */
 const MAX_FILL = 5_000_000;
 
-const UNCLAIMED = 'The result does not claim to be PDF/A, because it was changed.';
+const UNCLAIMED = 'The result does not claim to be PDF/A or PDF/UA, because it was changed.';
 
 /** Changes PDFs before they are drawn or written: qpdf merges and writes, and a Node process changes objects. */
 export function createToolbox(dependencies: EngineDependencies) {
@@ -123,7 +123,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     const isWhole = inspected.length === 1 && selectsAll(pages, pageCount);
     const claims =
       changing !== undefined || color !== 'rgb' || options.force
-        ? await Promise.all(documents.map(claimsPdfA))
+        ? await Promise.all(documents.map(({ path }) => claimsStandard(path)))
         : [];
     const isUnclaimed = claims.includes(true);
     const [fill] = named('-fill');
@@ -488,11 +488,6 @@ function claimsIn(bytes: Buffer): string[] {
     ...(archive === undefined ? [] : [`PDF/A-${archive}${level.toLowerCase()}`]),
     ...(accessible === undefined ? [] : [`PDF/UA-${accessible}`]),
   ];
-}
-
-/** Whether a PDF claims to be PDF/A, which requires metadata that are readable in the file. */
-export async function claimsPdfA({ path }: { readonly path: string }): Promise<boolean> {
-  return (await readFile(path)).includes('pdfaid:part');
 }
 
 function urlsOf({ append, underlay, stamp, fill, attach }: ToolboxOptions): NamedUrl[] {

@@ -29,6 +29,30 @@ it.each([
   expect(pdf.toString('latin1', 0, 8)).toBe(`%PDF-${version}`);
 });
 
+it.each(['PDF/A-1b', 'PDF/A-2b'])(
+  'keeps the form that %s requires when pages are turned',
+  async (standard) => {
+    const options = `--pdf-version=${standard} -number=%p`;
+    const archived = await convertOne(blankPdf(2), { format: 'pdf', options });
+
+    const turned = await convertOne(archived, { format: 'pdf', options: '-rotate=90' });
+
+    const text = turned.toString('latin1');
+    expect(await describePdf(turned)).toMatchObject({ claims: [standard] });
+    expect(text.match(/endstream/g)?.length).toBe(text.match(/\nendstream/g)?.length);
+    expect(text.includes('/ObjStm')).toBe(standard !== 'PDF/A-1b');
+  },
+);
+
+it('drops the claim of a document that is changed', async () => {
+  const options = '--pdf-version=PDF/A-2b -number=%p';
+  const archived = await convertOne(blankPdf(1), { format: 'pdf', options });
+
+  const changed = await convertOne(archived, { format: 'pdf', options: '-number=%p' });
+
+  expect(await describePdf(changed)).toMatchObject({ claims: [] });
+});
+
 it('names each obstacle, and writes the document without the claim if it is forced', async () => {
   const source = documentPdf('A', 1);
   const error = await refusal(source, { format: 'pdf', options: '--pdf-version=PDF/A-2b' });

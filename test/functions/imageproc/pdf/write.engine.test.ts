@@ -8,7 +8,7 @@ import { pixel } from '../../../helpers/pixels.ts';
 import { useEngine } from '../../conversion.ts';
 import { expectClose } from '../picture.ts';
 
-const { convertOne } = useEngine(imageproc, createEngine);
+const { convertOne, refusal } = useEngine(imageproc, createEngine);
 const jpeg = (options = {}) => quarters(96, 48).jpeg({ quality: 100, ...options });
 
 /** The quarters as a JPEG 2000 of 16 by 8 pixels. */
@@ -50,6 +50,19 @@ describe('a PDF', () => {
 
     expect(pdf.includes(arithmetic)).toBe(false);
     expectClose([await pixel(await drawPage(pdf, 1), 10, 10)], [QUARTERS.topLeft], 12);
+  });
+
+  it('keeps its margin around an image that fills the page, and needs space inside it', async () => {
+    const options = '-pagesize=100mmx100mm -fit=fill';
+    const source = await jpeg().toBuffer();
+
+    const pdf = await convertOne(source, { format: 'pdf', options: `${options} -margin=20mm` });
+    const error = await refusal(source, { format: 'pdf', options: `${options} -margin=50mm` });
+
+    const drawn = await drawPage(pdf, 1);
+    expect(await pixel(drawn, 50, 140)).toEqual([255, 255, 255, 255]);
+    expectClose([await pixel(drawn, 65, 65)], [QUARTERS.topLeft], 12);
+    expect(error).toMatchObject({ code: 'BAD_PARAMETER', parameter: '-margin' });
   });
 
   it('contains a JPEG 2000 byte for byte', async () => {
