@@ -13,7 +13,11 @@ export function mergeAttachments(graph: Graph): void {
   );
   const merged = files.map(([name, file]): readonly [string, Value] => {
     const original = new RegExp(`^u:${ATTACHED}\\d+-(.*)$`, 's').exec(name)?.[1];
-    return [original === undefined ? name : freeName(`u:${original}`, taken), file];
+    if (original === undefined) return [name, file];
+    const free = freeName(`u:${original}`, taken);
+    // Readers show the names in the entry.
+    if (free !== `u:${original}` && isReference(file)) graph.merge(file, { '/F': free, '/UF': free });
+    return [free, file];
   });
   writeAttachments(graph, new Map(merged));
 }

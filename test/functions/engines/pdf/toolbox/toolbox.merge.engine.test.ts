@@ -41,7 +41,7 @@ async function navigationOf(bytes: Buffer) {
     }
   }
   const layers = await document.getOptionalContentConfig();
-  const attached = [...((await document.getAttachments()) ?? [])].map(([name]) => name);
+  const attached = [...((await document.getAttachments()) ?? [])].map(([, { filename }]) => filename);
   return {
     outline: await Promise.all(outline.map(async ({ title, dest }) => [title, await pageOf(dest)])),
     links,
