@@ -47,6 +47,15 @@ export function writeAttachments(graph: Graph, files: ReadonlyMap<string, Value>
   graph.merge(graph.rootRef, { '/Names': names });
 }
 
+/** Yields the entries of files that are attached to the document, by name, and of those that are attached to pages. */
+export function* fileEntries(graph: Graph): Generator<readonly [string, Value]> {
+  yield* nameTree(graph, graph.dict(graph.root['/Names'])['/EmbeddedFiles']);
+  for (const { dict } of graph.pages) {
+    const notes = graph.list(dict['/Annots']).map((each) => graph.dict(each));
+    for (const note of notes) if (note['/Subtype'] === '/FileAttachment') yield ['', note['/FS'] ?? null];
+  }
+}
+
 /** A file that is attached to a document or to a page, with the stream of its content. */
 interface AttachedFile {
   readonly name: string;
@@ -59,20 +68,14 @@ const MAX_NAME = 150;
 
 /** Returns the attached files. Their names have no folders and differ from each other, in any case. */
 export function attachedFiles(graph: Graph): AttachedFile[] {
-  const named = [...nameTree(graph, graph.dict(graph.root['/Names'])['/EmbeddedFiles'])];
-  const notes = graph.pages.flatMap(({ dict }) =>
-    graph.list(dict['/Annots']).map((each) => graph.dict(each)),
-  );
-  const files = [...named.map(([key, file]) => [textOf(key), file] as const)];
-  for (const note of notes) if (note['/Subtype'] === '/FileAttachment') files.push(['', note['/FS'] ?? null]);
   const found = new Map<string, string>();
   const taken = new Set<string>();
-  for (const [key = '', value] of files.slice(0, MAX_FILES)) {
+  for (const [key, value] of [...fileEntries(graph)].slice(0, MAX_FILES)) {
     const file = graph.dict(value);
     const { '/F': plain, '/UF': unicode = plain } = graph.dict(file['/EF']);
     const stream = graph.isStream(plain) ? plain : unicode;
     if (!isReference(stream) || !graph.isStream(stream) || found.has(stream)) continue;
-    const names = [textOf(graph.get(file['/UF'])), textOf(graph.get(file['/F'])), key];
+    const names = [textOf(graph.get(file['/UF'])), textOf(graph.get(file['/F'])), textOf(key)];
     found.set(stream, freeName(safeName(names.find((name) => name) ?? ''), taken));
   }
   return [...found].map(([stream, name]) => ({ name, stream }));

@@ -1,6 +1,7 @@
+import { fileEntries } from './attachments.ts';
 import { displayed } from './canvas.ts';
 import { fieldsOf } from './fill.ts';
-import { type Dictionary, type Graph, isReference, nameTree, textOf, type Value } from './graph.ts';
+import { type Dictionary, type Graph, isReference, textOf, type Value } from './graph.ts';
 import { Navigation, type OutlineItem } from './navigation.ts';
 import type { FileFacts } from './operations.ts';
 
@@ -273,10 +274,14 @@ function signaturesOf(graph: Graph, bytes: number): object[] {
 
 function attachmentsOf(graph: Graph): object[] {
   const files: object[] = [];
-  for (const [key, value] of nameTree(graph, graph.dict(graph.root['/Names'])['/EmbeddedFiles'])) {
+  const seen = new Set<Value>();
+  for (const [key, value] of fileEntries(graph)) {
     if (files.length >= MAX_ITEMS) break;
     const file = graph.dict(value);
-    const embedded = graph.dict(graph.dict(file['/EF'])['/F'] ?? graph.dict(file['/EF'])['/UF']);
+    const content = graph.dict(file['/EF'])['/F'] ?? graph.dict(file['/EF'])['/UF'] ?? null;
+    if (isReference(content) && seen.has(content)) continue;
+    seen.add(content);
+    const embedded = graph.dict(content);
     const size = graph.get(graph.dict(embedded['/Params'])['/Size']);
     const relationship = nameIn(graph.get(file['/AFRelationship']));
     files.push({

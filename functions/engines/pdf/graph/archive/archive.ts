@@ -175,8 +175,7 @@ export function archiveDocument(
       .map((side) => graph.number(side));
     const isEmpty = left === right && bottom === top;
     if (normal === undefined) {
-      if (kind !== 'Link' && !isEmpty)
-        obstacles.add(`An annotation of type ${kind.slice(0, 30)} has no appearance. Add -flatten.`);
+      if (kind !== 'Link' && !isEmpty) obstacles.add(withoutAppearance(kind));
       return {};
     }
     const { '/FT': type = graph.dict(annotation['/Parent'])['/FT'] } = annotation;
@@ -184,8 +183,7 @@ export function archiveDocument(
     if (graph.isStream(normal) || isButton) return { '/AP': { '/N': normal } };
     const state = graph.get(annotation['/AS']);
     const shown = typeof state === 'string' ? graph.dict(normal)[state] : undefined;
-    if (shown === undefined)
-      obstacles.add(`An annotation of type ${kind.slice(0, 30)} has no appearance. Add -flatten.`);
+    if (shown === undefined) obstacles.add(withoutAppearance(kind));
     return shown === undefined ? {} : { '/AP': { '/N': shown } };
   }
 
@@ -551,4 +549,10 @@ function profileOf(xml: string): string | undefined {
   const name = /:(minimum|basicwl|basic|extended)$/i.exec(found)?.[1]?.toUpperCase();
   if (name !== undefined) return name === 'BASICWL' ? 'BASIC WL' : name;
   return /^urn:cen\.eu:en16931:2017/.test(found) ? 'EN 16931' : undefined;
+}
+
+/** Only the appearances of fields can be made. */
+function withoutAppearance(kind: string): string {
+  const advice = kind === 'Widget' ? ' Add -flatten.' : '';
+  return `An annotation of type ${kind.slice(0, 30)} has no appearance.${advice}`;
 }

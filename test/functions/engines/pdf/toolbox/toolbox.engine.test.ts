@@ -362,6 +362,8 @@ describe('a PDF', () => {
       ['NO (2).txt', 'two'],
       ['x_y', 'six'],
     ]);
+    const { attachments } = JSON.parse(String(await convertOne(source, { format: 'json' })));
+    expect(attachments).toMatchObject([{ name: '/etc/no.txt' }, { name: 'NO.txt' }, { name: '..\\x:y' }]);
     expect(await refusal(makePdf([{}]), { format: 'zip', options: '-attachments' })).toMatchObject({
       code: 'CONVERSION_FAILED',
     });
