@@ -74,7 +74,7 @@ describe('a document that becomes PDF/A', () => {
       'an annotation without an appearance',
       '',
       { page: { '/Annots': [{ '/Subtype': '/Square', '/Rect': [0, 0, 9, 9] }] } },
-      'An annotation of type Square has no appearance. Add -flatten.',
+      'An annotation of type Square has no appearance.',
     ],
   ] as const)('must not have %s', (_, content, document, obstacle) => {
     expect(archive(content, document).obstacles).toEqual([obstacle]);
