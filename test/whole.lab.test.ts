@@ -7,4 +7,4 @@ for (const tool of ['doc2any', 'html2image', 'html2pdf', 'imageproc', 'pdftools'
   await import(`./functions/${tool}/convert.option-effects.engine.test.ts`);
 await import('./functions/doc2any/convert.leaks.engine.test.ts');
 await import('./functions/engines/imagemagick/magick.engine.test.ts');
-await import('./functions/engines/chromium/browser/sandbox.engine.test.ts');
+await import('./functions/engines/chromium/browser/browser.engine.test.ts');

@@ -1,11 +1,8 @@
 import type { Protocol } from 'puppeteer-core';
-import { CONTENT_HEIGHT } from '../engines/chromium/page/content/height.ts';
-import { boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
-import type { Session, Viewport } from '../engines/chromium/page/session.ts';
-import { setViewport } from '../engines/chromium/page/viewport.ts';
-import { readMetrics } from '../engines/chromium/page/wait/metrics.ts';
-import { passTime } from '../engines/chromium/page/wait/virtual-time.ts';
-import { compareGenerated, extendGenerated, findGenerated } from './generated-content.ts';
+import { CONTENT_HEIGHT } from '../engines/chromium/page/content.ts';
+import { addStyleSheet, boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
+import { type Session, setViewport, type Viewport } from '../engines/chromium/page/session.ts';
+import { passTime, readMetrics } from '../engines/chromium/page/wait/virtual-time.ts';
 
 /** Maximum height in CSS pixels. A hostile page may claim any height. */
 const MAX_HEIGHT = 100_000_000;
@@ -154,4 +151,66 @@ async function callWith(
     returnByValue: true,
   });
   return result.value as unknown;
+}
+
+const FIND = `() => {
+  const read = ({ element, pseudo }) => {
+    const { top, height } = getComputedStyle(element, pseudo);
+    return { top: parseFloat(top), height: parseFloat(height) };
+  };
+  const exists = (element, pseudo) => pseudo === '::backdrop'
+    ? element.matches(':modal, :popover-open')
+    : !/^(none|normal)$/.test(getComputedStyle(element, pseudo).content);
+  const found = [...document.querySelectorAll('*')].flatMap((element) => ['::before', '::after', '::backdrop']
+    .filter((pseudo) => exists(element, pseudo) && getComputedStyle(element, pseudo).position === 'fixed')
+    .map((pseudo) => ({ element, pseudo })));
+  globalThis.generated = { read, found: found.map((each) => ({ ...each, place: read(each) })) };
+  return found.length > 0;
+}`;
+
+const COMPARE = `() => {
+  for (const each of generated.found) {
+    const { top, height } = generated.read(each);
+    each.moved = { top: top - each.place.top, height: height - each.place.height };
+  }
+}`;
+
+/** Returns rules for generated content, which has no `style` attribute. */
+const RULES = `(distance, probe) => {
+  const grows = (length) => Math.abs(length - probe) < 1;
+  const stays = (length) => Math.abs(length) < 1;
+  return generated.found.flatMap(({ element, pseudo, place, moved }, index) => {
+    const isLowered = grows(moved.top) && stays(moved.height);
+    const isStretched = stays(moved.top) && grows(moved.height);
+    if (!isLowered && !isStretched) return [];
+    const styles = {
+      transition: 'none',
+      bottom: 'auto',
+      'max-height': 'none',
+      top: place.top + (isLowered ? distance : 0) + 'px',
+      height: place.height + (isStretched ? distance : 0) + 'px',
+    };
+    const name = 'data-full-page-' + pseudo.slice(2);
+    element.setAttribute(name, index);
+    const declarations = Object.entries(styles).map(([property, value]) => property + ':' + value + '!important');
+    return ['[' + name + '="' + index + '"]' + pseudo + '{' + declarations.join(';') + '}'];
+  }).join('');
+}`;
+
+/** Records the positions of fixed `::before`, `::after` and `::backdrop`. Returns whether there are any. */
+async function findGenerated(session: Session): Promise<boolean> {
+  return (await evaluate(session, FIND)) === true;
+}
+
+/** Compares the recorded positions with those in a window of another height. */
+async function compareGenerated(session: Session): Promise<void> {
+  await evaluate(session, COMPARE);
+}
+
+/**
+ * Moves or stretches the pseudo-elements that followed the window's bottom edge by `distance` CSS pixels. `probe` is
+ * the height that was added to the window.
+ */
+async function extendGenerated(session: Session, distance: number, probe: number): Promise<void> {
+  await addStyleSheet(session, String(await evaluate(session, RULES, distance, probe)));
 }

@@ -5,8 +5,7 @@ import { boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
 import type { Session, Viewport } from '../engines/chromium/page/session.ts';
 import { visit } from '../engines/chromium/page/visit.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { type Area, cropArea, imageSize } from './area.ts';
-import { capture } from './capture.ts';
+import { type Area, capture, cropArea, imageSize } from './capture.ts';
 import { contentWidth, layOutFullPage } from './full-page.ts';
 import { type Html2imageOptions, type ImageFormat, USUAL_WIDTH } from './tool.ts';
 

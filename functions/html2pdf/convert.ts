@@ -8,9 +8,8 @@ import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ofOption } from '../shared/errors.ts';
 import { type Conversion, type Engine, type EngineDependencies, pageFile } from '../shared/tool.ts';
-import { editOf } from './edit.ts';
 import { coverOptions, type Html2pdfOptions } from './options.ts';
-import type { html2pdf } from './tool.ts';
+import { editOf, type html2pdf } from './tool.ts';
 
 const PICTURED = 'A filter of CSS turns text into a picture.';
 

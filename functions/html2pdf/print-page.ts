@@ -2,40 +2,46 @@ import { join } from 'node:path';
 import type { Protocol } from 'puppeteer-core';
 import type { PageWork } from '../engines/chromium/browser/serve.ts';
 import { readOutput } from '../engines/chromium/output.ts';
-import { CONTENT_HEIGHT } from '../engines/chromium/page/content/height.ts';
-import { boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
-import type { Session } from '../engines/chromium/page/session.ts';
-import { addStyleSheet } from '../engines/chromium/page/style-sheet.ts';
-import { setViewport, USUAL_VIEWPORT } from '../engines/chromium/page/viewport.ts';
+import { CONTENT_HEIGHT } from '../engines/chromium/page/content.ts';
+import { addStyleSheet, boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
+import { type Session, setViewport, USUAL_VIEWPORT } from '../engines/chromium/page/session.ts';
 import { visit } from '../engines/chromium/page/visit.ts';
 import { OVERLAY, TEXT_LAYER } from '../engines/chromium/request.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { ConversionLimits } from '../shared/tool.ts';
-import { adaptDocument } from './document/adapt.ts';
-import { insertContents, numberContents } from './document/contents.ts';
-import { hasFilteredText, showFilteredText } from './document/filtered-text.ts';
-import { pinToWindow } from './document/pin.ts';
-import { printSheets } from './document/sheets.ts';
-import { splitHugeTables } from './document/tables.ts';
-import { makeGray } from './gray.ts';
-import { useDeviceColors } from './image-colors.ts';
+import {
+  adaptDocument,
+  hasFilteredText,
+  insertContents,
+  numberContents,
+  pinToWindow,
+  printSheets,
+  showFilteredText,
+} from './document.ts';
 import type { Html2pdfOptions } from './options.ts';
-import { chromiumRanges, pagesIn } from './page-ranges.ts';
-import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
-import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
-import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
-import { printToFile, tooLargeError } from './print-to-file.ts';
+import { applyPageRule, pageRuleOf } from './page-rule.ts';
+import { type Layout, layoutOf, PIXEL, SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper.ts';
+import { chromiumRanges, pagesIn, printToFile, tooLargeError } from './print-to-file.ts';
 import {
   hasSections,
   heightOf,
   listOf,
   runningTextOn,
   runningTextsOf,
+  sectionsOf,
+  showRunningTexts,
   template,
   withDefaultHeader,
 } from './running-text.ts';
-import { sectionsOf, showRunningTexts } from './running-text-overlay.ts';
-import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
+import { splitHugeTables } from './tables.ts';
+import {
+  type Bookmark,
+  makeGray,
+  readBookmarks,
+  readDestinations,
+  readWrittenPdf,
+  useDeviceColors,
+} from './written-pdf.ts';
 
 const INCH = 25.4;
 /** Minimum factor by which Chromium and wkhtmltopdf shrink content that is wider than the paper. */

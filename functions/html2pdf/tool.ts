@@ -1,12 +1,50 @@
 import { ignoredPageNames, insteadOfRefused, refusedPageNames } from '../engines/chromium/page-options.ts';
-import { ACCESSIBLE } from '../engines/pdf/graph/archive/standards.ts';
-import { checkArchive, checkEncryption } from '../engines/pdf/qpdf/encryption.ts';
+import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
+import { checkArchive, checkEncryption, encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
+import type { Edit, Permissions } from '../engines/pdf/qpdf/qpdf.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
-import { editOf } from './edit.ts';
-import { html2pdfOptions } from './options.ts';
-import { checkMargins } from './paper/layout.ts';
+import { type Html2pdfOptions, html2pdfOptions } from './options.ts';
+import { checkMargins } from './paper.ts';
+
+/** JPEG quality of `--lowquality`. */
+const LOW_QUALITY = 40;
+
+/** Returns the changes to the PDF that Chromium wrote, or `undefined` if there are none. */
+export function editOf(options: Html2pdfOptions): Omit<Edit, 'source' | 'target'> | undefined {
+  const { metadata, pdfVersion, imageQuality, lowQuality } = options;
+  const encrypt = encryptionOf(options, permissionsOf(options));
+  const quality = imageQuality ?? (lowQuality ? LOW_QUALITY : undefined);
+  const edit = {
+    ...(encrypt && { encrypt }),
+    ...(metadata.length > 0 && {
+      information: Object.fromEntries(metadata.map(({ name, value }) => [name, value])),
+    }),
+    ...(pdfVersion !== undefined && !readStandard(pdfVersion) && { minVersion: pdfVersion }),
+    ...(quality !== undefined && { imageQuality: quality }),
+  };
+  return Object.keys(edit).length === 0 ? undefined : edit;
+}
+
+/** Returns the permissions of `--permissions`, or `undefined` if the individual options decide. */
+function permissionsOf({ permissions }: Html2pdfOptions): Required<Permissions> | undefined {
+  if (!permissions) return undefined;
+  const has = (word: (typeof permissions)[number]) => permissions.includes(word);
+  return {
+    print: has('print') ? 'full' : 'none',
+    modify: has('modify')
+      ? 'all'
+      : has('annotate')
+        ? 'annotate'
+        : has('fill')
+          ? 'form'
+          : has('assemble')
+            ? 'assembly'
+            : 'none',
+    extract: has('copy'),
+  };
+}
 
 /** Options of wkhtmltopdf that have no effect here. */
 const IGNORED: readonly string[] = (

@@ -10,11 +10,10 @@ import { coderOf, editArguments, writeArguments } from './command.ts';
 import { resultDensity, sharpEncodes } from './encode/options.ts';
 import { has, type ImageFormat } from './formats.ts';
 import { imagesOf } from './options/steps.ts';
-import type { PdfRequest } from './pdf/write.ts';
+import type { PdfRequest } from './pdf.ts';
 import { needsAllFrames, planOf } from './plan.ts';
 import type { Frames, ImageprocOptions, ImageprocRequest, ImageprocResult } from './request.ts';
-import type { Decoding } from './source/foreign.ts';
-import { missingFrameError } from './source/limits.ts';
+import { type Decoding, missingFrameError } from './source/detect.ts';
 import { imageproc } from './tool.ts';
 
 type ImageConversion = Conversion<ImageprocOptions, SourceFile>;

@@ -1,9 +1,8 @@
 import type { ConversionLimits, OptionsOf } from '../shared/tool.ts';
 import type { SharpFormat } from './formats.ts';
-import type { Resolution } from './options/resolution.ts';
 import type { Operation } from './options/steps.ts';
-import type { ImageKind } from './source/detect.ts';
-import type { Decoding } from './source/foreign.ts';
+import type { Resolution } from './options/values.ts';
+import type { Decoding, ImageKind } from './source/detect.ts';
 import type { imageproc } from './tool.ts';
 
 export type ImageprocOptions = OptionsOf<typeof imageproc>;

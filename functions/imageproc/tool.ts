@@ -14,8 +14,8 @@ import { PAPER } from '../shared/paper.ts';
 import { defineTool } from '../shared/tool.ts';
 import { formatsWith, IMAGE_FORMATS } from './formats.ts';
 import { define, sampling } from './options/define.ts';
-import { resolution } from './options/resolution.ts';
 import { imagesOf, SETTING_NAMES, STEPS } from './options/steps.ts';
+import { resolution } from './options/values.ts';
 import { IGNORED, REFUSED } from './options/words.ts';
 
 /** Maximum number of images from other URLs in one request. */

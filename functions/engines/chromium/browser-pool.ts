@@ -17,8 +17,7 @@ import {
   TEXT_OPTIONS,
   type TextOption,
 } from './request.ts';
-import { openUploadedPage } from './upload/page-files.ts';
-import { createUnpacker } from './upload/unpacker.ts';
+import { createUnpacker, openUploadedPage } from './upload.ts';
 
 /** The files of a page in the conversion's directory, and what the browser reported about it. */
 interface PageResult extends Omit<PageReply, 'hasOverlay' | 'hasText'> {

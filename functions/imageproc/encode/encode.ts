@@ -4,12 +4,10 @@ import type { SharpFormat } from '../formats.ts';
 import { flatten } from '../operators/sharp.ts';
 import { defined } from '../options/define.ts';
 import { settingsAt } from '../options/steps.ts';
-import { narrow, type Pixels } from '../pixels.ts';
-import { setJpegDensity } from './density.ts';
+import { isGray, narrow, type Pixels } from '../pixels.ts';
 import { type EncodeOptions, matteOf } from './options.ts';
 import { encodePngImage } from './png.ts';
-import { openWith } from './png-file.ts';
-import { isGray } from './reduce.ts';
+import { openWith, setJpegDensity } from './png-file.ts';
 
 /** ImageMagick's default quality for photos. */
 const QUALITY = 92;

@@ -1,11 +1,10 @@
 import { type ImageFormat, isSharpFormat, type SharpFormat } from '../formats.ts';
-import { toColor } from '../options/color.ts';
 import { defined } from '../options/define.ts';
-import type { Resolution } from '../options/resolution.ts';
 import { settingsAt } from '../options/steps.ts';
+import { type Resolution, toColor } from '../options/values.ts';
 import type { ImageprocOptions, ImageprocRequest } from '../request.ts';
 import type { Source } from '../source/decode.ts';
-import { uprightExif } from '../source/exif.ts';
+import { uprightExif } from '../source/tiff.ts';
 import type { PngExtras } from './png-file.ts';
 
 /** Input of an encoder besides the pixels. */

@@ -1,5 +1,7 @@
 import { crc32, deflateSync } from 'node:zlib';
-import sharp, { type Sharp } from 'sharp';
+import type { Sharp } from 'sharp';
+import sharp from 'sharp';
+import type { Resolution } from '../options/values.ts';
 import { open, type Pixels } from '../pixels.ts';
 
 /** Metadata that a PNG can contain. */
@@ -83,7 +85,7 @@ function headerOf({ width, height, bitDepth, colorType }: PngLayout): Buffer {
 }
 
 /** Returns a chunk with a type and data. */
-export function chunk(type: string, data: Buffer): Buffer {
+function chunk(type: string, data: Buffer): Buffer {
   const result = Buffer.alloc(data.length + 12);
   result.writeUInt32BE(data.length, 0);
   result.write(type, 4, 'latin1');
@@ -128,4 +130,36 @@ export function keepExtras(pipeline: Sharp, { icc, exif, xmp }: PngExtras): Shar
   if (icc) pipeline.keepIccProfile();
   if (exif) pipeline.keepExif();
   return xmp ? pipeline.keepXmp() : pipeline;
+}
+
+const JPEG_START_BYTES = 2;
+const PNG_START_BYTES = 33;
+const MAX_JFIF_DENSITY = 65_535;
+
+/** Adds a JFIF header with a resolution in pixels per inch. libvips leaves it out when it strips metadata. */
+export function setJpegDensity(jpeg: Buffer, density: Resolution | undefined): Buffer {
+  if (!density || jpeg.readUInt16BE(2) === 0xffe0) return jpeg;
+  const header = Buffer.from('ffe000104a46494600010101000000000000', 'hex');
+  const bounded = (value: number) => Math.min(MAX_JFIF_DENSITY, Math.max(1, Math.round(value)));
+  header.writeUInt16BE(bounded(density.x), 12);
+  header.writeUInt16BE(bounded(density.y), 14);
+  return Buffer.concat([jpeg.subarray(0, JPEG_START_BYTES), header, jpeg.subarray(JPEG_START_BYTES)]);
+}
+
+/** Sets the resolution of a PNG, or removes it: libvips writes 25.4 pixels per inch if the resolution is unknown. */
+export function setPngDensity(png: Buffer, density: Resolution | undefined): Buffer {
+  const parts = [png.subarray(0, PNG_START_BYTES)];
+  if (density) {
+    const data = Buffer.alloc(9, 1);
+    data.writeUInt32BE(Math.round(density.x / 0.0254), 0);
+    data.writeUInt32BE(Math.round(density.y / 0.0254), 4);
+    parts.push(chunk('pHYs', data));
+  }
+  let at = PNG_START_BYTES;
+  while (png.toString('latin1', at + 4, at + 8) !== 'IDAT') {
+    const end = at + 12 + png.readUInt32BE(at);
+    if (png.toString('latin1', at + 4, at + 8) !== 'pHYs') parts.push(png.subarray(at, end));
+    at = end;
+  }
+  return Buffer.concat([...parts, png.subarray(at)]);
 }

@@ -1,9 +1,7 @@
 import { defined } from '../options/define.ts';
-import { open, type Pixels } from '../pixels.ts';
-import { setPngDensity } from './density.ts';
+import { type Indexed, open, type Pixels, reduce } from '../pixels.ts';
 import type { EncodeOptions } from './options.ts';
-import { encodeIndexedPng, openWith } from './png-file.ts';
-import { type Indexed, reduce } from './reduce.ts';
+import { encodeIndexedPng, openWith, setPngDensity } from './png-file.ts';
 
 /** The zlib level of ImageMagick's default quality for PNG. */
 const DEFAULT_LEVEL = 7;

@@ -1,10 +1,10 @@
 import type { Sharp } from 'sharp';
 import { ConversionError } from '../../shared/errors.ts';
 import { applyGeometry, parseGeometry, type Size } from '../../shared/options/geometry.ts';
-import { type Color, toColor } from '../options/color.ts';
 import type { Operation, Settings } from '../options/steps.ts';
+import { type Color, toColor } from '../options/values.ts';
 import { apply, type Pixels } from '../pixels.ts';
-import { isSharpOperator, isSmart, type SharpOperator, type SmartGravity } from './engine.ts';
+import { isSharpOperator, isSmart, type SharpOperator, type SmartGravity } from '../plan.ts';
 import {
   canvasSize,
   edgePixels,

@@ -1,6 +1,6 @@
-import { toColor } from '../options/color.ts';
 import { type Font, parseFont } from '../options/font.ts';
 import type { Settings } from '../options/steps.ts';
+import { toColor } from '../options/values.ts';
 import { apply, type Pixels } from '../pixels.ts';
 import { anchor } from './placement.ts';
 

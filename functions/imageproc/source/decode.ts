@@ -1,22 +1,26 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
+import type { Metadata, Sharp, SharpOptions } from 'sharp';
+import sharp from 'sharp';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/geometry.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
-import type { Resolution } from '../options/resolution.ts';
+import type { Resolution } from '../options/values.ts';
 import { type Depth, open, render } from '../pixels.ts';
-import { densityOf } from './density.ts';
-import { detectImage, type ForeignKind, type ImageKind } from './detect.ts';
-import { Foreign, isForeign } from './foreign.ts';
-import { checkSourcePixels, damaged, missingFrameError } from './limits.ts';
+import { densityOf, isUnusualPng } from './density.ts';
+import {
+  checkSourcePixels,
+  damaged,
+  detectImage,
+  Foreign,
+  type ForeignKind,
+  type ImageKind,
+  isForeign,
+  missingFrameError,
+} from './detect.ts';
 import { readNclx, toSrgb } from './nclx.ts';
-import { isUnusualPng } from './png-chunks.ts';
-import { checkFilters, expandEntities, gunzipSource, lengthsInPixels } from './svg.ts';
-import { withoutImageId } from './targa.ts';
-import { pageSelector } from './tiff-pages.ts';
-import { unsupportedSvg } from './unsupported-svg.ts';
-import { checkCompression, isUnusualTiff } from './unusual-tiff.ts';
+import { checkFilters, expandEntities, gunzipSource, lengthsInPixels, unsupportedSvg } from './svg.ts';
+import { checkCompression, isUnusualTiff, pageSelector } from './tiff.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file. Not decoded yet. */
 export interface Frame extends Size {
@@ -212,4 +216,27 @@ function stillAvif(bytes: Buffer): Buffer {
   const still = Buffer.from(bytes);
   still.write('avif', 8, 'latin1');
   return still;
+}
+
+const ID_LENGTH = 0;
+const HEADER_BYTES = 18;
+/** Positions in the footer, which starts with the positions of two optional areas in the file. */
+const [FOOTER_BYTES, AREAS, SIGNATURE] = [26, [0, 4], 8];
+
+/**
+ * Returns a Targa without the text between its header and its pixels, which ImageMagick 7.1.1 reads as pixels, or
+ * `undefined` if there is none.
+ */
+export function withoutImageId(bytes: Buffer): Buffer | undefined {
+  const length = bytes[ID_LENGTH]!;
+  if (length === 0) return undefined;
+  const result = Buffer.concat([bytes.subarray(0, HEADER_BYTES), bytes.subarray(HEADER_BYTES + length)]);
+  result[ID_LENGTH] = 0;
+  const footer = result.subarray(-FOOTER_BYTES);
+  if (footer.toString('latin1', SIGNATURE, SIGNATURE + 16) !== 'TRUEVISION-XFILE') return result;
+  for (const at of AREAS) {
+    const position = footer.readUInt32LE(at);
+    if (position >= length) footer.writeUInt32LE(position - length, at);
+  }
+  return result;
 }

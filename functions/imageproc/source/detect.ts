@@ -1,4 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
+import { TiffReader } from './tiff.ts';
 
 /** Formats that sharp reads. */
 export type ImageKind = 'jpg' | 'png' | 'webp' | 'gif' | 'tiff' | 'svg' | 'avif';
@@ -148,4 +149,104 @@ function looksLikeSvg(bytes: Buffer): boolean {
   if (!/^<(\w+:)?svg[\s>/]/.test(head.replace(PROLOGUE, ''))) return false;
   const encoding = /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/i.exec(head)?.[1] ?? 'utf-8';
   return /^(utf-?8|us-ascii|iso-8859-1|latin1)$/i.test(encoding);
+}
+
+/** How ImageMagick decodes a source that sharp cannot read, or reads incorrectly. */
+export interface Decoding {
+  readonly kind: ImageKind | ForeignKind;
+  /** Position of the frame in the file. */
+  readonly frame: number;
+  /** Whether to keep the stored colors, so that sharp can convert them by their profile, which is more accurate. */
+  readonly keepsColors: boolean;
+  /** Whether sharp found the source damaged. */
+  readonly isDamaged: boolean;
+  /** File to decode instead of the source. */
+  readonly path?: string | undefined;
+}
+
+/** Thrown for a source that ImageMagick must decode. */
+export class Foreign extends Error {
+  override readonly name = 'Foreign';
+  readonly decoding: Decoding;
+
+  constructor(
+    kind: Decoding['kind'],
+    bytes: Buffer,
+    frame = 0,
+    { isDamaged = false, path }: Partial<Pick<Decoding, 'isDamaged' | 'path'>> = {},
+  ) {
+    super(`sharp cannot read this ${kind}.`);
+    const keepsColors = kind === 'jpg' || (isCmyk(kind, bytes) && bytes.includes('acsp'));
+    this.decoding = {
+      kind,
+      frame: kind === 'ico' ? iconAt(bytes, frame) : frame,
+      keepsColors,
+      isDamaged,
+      path,
+    };
+  }
+}
+
+const SHARP_KINDS: readonly string[] = [
+  'jpg',
+  'png',
+  'webp',
+  'gif',
+  'tiff',
+  'svg',
+  'avif',
+] satisfies ImageKind[];
+
+/** Whether only ImageMagick reads a kind of image. */
+export function isForeign(kind: ImageKind | ForeignKind): kind is ForeignKind {
+  return !SHARP_KINDS.includes(kind);
+}
+
+const PSD_CMYK = 4;
+const [TIFF_PHOTOMETRIC, TIFF_INKS] = [262, 5];
+
+function isCmyk(kind: Decoding['kind'], bytes: Buffer): boolean {
+  if (kind === 'psd') return bytes[25] === PSD_CMYK;
+  if (kind !== 'tiff') return false;
+  try {
+    const reader = new TiffReader(bytes);
+    return reader.value(reader.directory(), TIFF_PHOTOMETRIC) === TIFF_INKS;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the position of an icon's image, counted from the largest and deepest one. */
+function iconAt(bytes: Buffer, frame: number): number {
+  const images = Array.from({ length: bytes.readUInt16LE(4) }, (_, index) => {
+    const data = bytes.subarray(bytes.readUInt32LE(18 + index * 16));
+    if (data.length < 24) return { index, area: 0, bits: 0 };
+    // A PNG, or a bitmap of double height whose lower half is a mask.
+    if (data[0] === 0x89) return { index, area: data.readUInt32BE(16) * data.readUInt32BE(20), bits: 32 };
+    return { index, area: data.readInt32LE(4) * (data.readInt32LE(8) / 2), bits: data.readUInt16LE(14) };
+  });
+  images.sort((one, other) => other.area - one.area || other.bits - one.bits);
+  return images[frame]?.index ?? frame;
+}
+
+/** @throws ConversionError `SOURCE_TOO_LARGE` */
+export function checkSourcePixels(width: number, height: number, maxPixels: number): void {
+  if (width * height <= maxPixels) return;
+  const message = `The source has ${width}x${height} pixels. The maximum is ${maxPixels} pixels in total.`;
+  throw new ConversionError('SOURCE_TOO_LARGE', message);
+}
+
+/** Rethrows an error as `CORRUPT_SOURCE`, unless it already is a `ConversionError`. */
+export function damaged(cause: unknown): never {
+  if (cause instanceof ConversionError) throw cause;
+  throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause });
+}
+
+/** Returns the error for a frame number past the `count` frames of a source. */
+export function missingFrameError(frame: number, count: number): ConversionError {
+  const message =
+    count === 1
+      ? `Parameter '-frame' is ${frame}, but the source has only frame 0.`
+      : `Parameter '-frame' is ${frame}, but the source has frames 0 to ${count - 1}.`;
+  return new ConversionError('PAGE_RANGE', message, { parameter: '-frame' });
 }

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { ConversionError, megabytes } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/geometry.ts';
-import { damaged } from './limits.ts';
+import { damaged } from './detect.ts';
 
 /** Maximum bytes of a source after decompression, and of an SVG after its entities are expanded. */
 const MAX_BYTES = 20_000_000;
@@ -107,4 +107,23 @@ export function checkFilters(svg: Buffer, { width, height }: Size): void {
   if (((primitives * uses) / Math.max(filters, 1)) * width * height <= MAX_FILTERED) return;
   const message = `The SVG applies too many filters for its size, ${width}x${height} pixels.`;
   throw new ConversionError('SOURCE_TOO_LARGE', message);
+}
+
+/** Features of SVG that librsvg does not draw, with their names in messages. */
+const FEATURES: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
+  ['var()', /\bvar\(\s*--/],
+  ['color-mix()', /\bcolor-mix\(/],
+  ['colors such as oklch()', /[:"'\s](?:ok)?l(?:ch|ab)\(/],
+  ['foreignObject', /<(?:\w+:)?foreignObject\b/],
+  ['textPath', /<(?:\w+:)?textPath\b/],
+  ['textLength', /\stextLength\s*=/],
+];
+
+/** Returns a warning if an SVG has features that are not drawn. */
+export function unsupportedSvg(svg: Buffer): string | undefined {
+  // Attributes may also be in comments, which costs no more than a needless warning.
+  const text = svg.toString('latin1');
+  const found = FEATURES.filter(([, pattern]) => pattern.test(text)).map(([name]) => name);
+  if (found.length === 0) return undefined;
+  return `This SVG uses ${found.join(', ')}, which imageproc may not draw as browsers do. html2image does.`;
 }

@@ -2,7 +2,11 @@ import { inFile } from '../fault.ts';
 
 /** Faults in how each tool maps its options to its engines, and in how sources are recognized. */
 export const engines = [
-  ...inFile('functions/html2image/area.ts', [['cropLeft / zoom', 'cropLeft']], 'test/functions/html2image/'),
+  ...inFile(
+    'functions/html2image/capture.ts',
+    [['cropLeft / zoom', 'cropLeft']],
+    'test/functions/html2image/',
+  ),
   ...inFile(
     'functions/html2image/capture.ts',
     [
@@ -25,7 +29,7 @@ export const engines = [
     'test/functions/html2image/',
   ),
   ...inFile(
-    'functions/html2pdf/paper/layout.ts',
+    'functions/html2pdf/paper.ts',
     [['top: isFixed(marginTop),', 'top: isFixed(marginBottom),']],
     'test/functions/html2pdf/convert.paper',
   ),
@@ -35,7 +39,7 @@ export const engines = [
       "const inner = edge === 'header' ? 'top' : 'bottom';",
     ],
   ]),
-  ...inFile('functions/html2pdf/page-ranges.ts', [
+  ...inFile('functions/html2pdf/print-to-file.ts', [
     ['Math.max(1, fromStart(range.first))', 'fromStart(range.first)'],
   ]),
   ...inFile(
@@ -47,7 +51,7 @@ export const engines = [
     'test/functions/html2pdf/convert.',
   ),
   ...inFile(
-    'functions/html2pdf/edit.ts',
+    'functions/html2pdf/tool.ts',
     [
       [
         'encryptionOf(options, permissionsOf(options))',

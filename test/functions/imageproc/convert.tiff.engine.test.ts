@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
-import { TiffReader } from '../../../functions/imageproc/source/tiff-reader.ts';
+import { TiffReader } from '../../../functions/imageproc/source/tiff.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { animation, quarters } from '../../fixtures/image.ts';
 import { joinTiffPages } from '../../fixtures/tiff-pages.ts';

@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import type { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
+import type { ConnectionTransport } from 'puppeteer-core';
+import { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
 import type { SandboxMode } from '../../../shared/settings/sandbox.ts';
 import { within } from '../../../shared/timeout.ts';
-import { sandboxEnvironment } from '../../worker/sandbox.ts';
-import { connectTo } from './connect.ts';
+import { layerPaths, SYSTEM, sandboxEnvironment } from '../../worker/sandbox.ts';
 import { chromiumFlags, type FlagOptions } from './flags.ts';
-import { OwnSandboxError } from './own-sandbox.ts';
-import { areBusy, browserTree } from './processes.ts';
-import { sandboxedCommand } from './sandbox.ts';
+import { areBusy, browserTree, OwnSandboxError } from './processes.ts';
 
 interface LaunchOptions {
   /** Folder that holds the layers. */
@@ -153,4 +151,84 @@ async function start(
     throw error;
   });
   return { connection, pid: child.pid!, kill: () => void child.kill('SIGKILL'), ended, unsandboxed };
+}
+
+// Imported alone, because compiling the whole package takes 40 ms.
+
+/** Commands need no timeout, because conversions have one. */
+const NO_TIMEOUT = 0;
+
+/**
+ * Connects to a browser over two pipes. Only puppeteer's connection is used: its pages would attach to each page a second
+ * time and add a script context to each document, an eighth of the cost of a small page.
+ */
+async function connectTo(output: Writable, input: Readable): Promise<Connection> {
+  const transport = pipeTransport(output, input);
+  const connection = new Connection('', transport, 0, NO_TIMEOUT, false, undefined, () => undefined);
+  // The browser responds once it runs.
+  await connection.send('Browser.getVersion');
+  // Reports the pages whose process ends; see `openSession`.
+  await connection.send('Target.setDiscoverTargets', { discover: true, filter: [{ type: 'page' }] });
+  return connection;
+}
+
+/** Transports the debugging protocol: JSON messages, each followed by a zero byte. */
+function pipeTransport(output: Writable, input: Readable): ConnectionTransport {
+  let rest: Buffer[] = [];
+  const transport: ConnectionTransport = {
+    send: (message) => output.write(`${message}\0`),
+    close: () => output.end(),
+  };
+  output.on('error', () => {});
+  input.on('error', () => {});
+  input.on('close', () => transport.onclose?.());
+  input.on('data', (chunk: Buffer) => {
+    let start = 0;
+    for (let end = chunk.indexOf(0); end >= 0; end = chunk.indexOf(0, start)) {
+      const message = Buffer.concat([...rest, chunk.subarray(start, end)]).toString();
+      rest = [];
+      start = end + 1;
+      transport.onmessage?.(message);
+    }
+    if (start < chunk.length) rest.push(chunk.subarray(start));
+  });
+  return transport;
+}
+
+/** The facts that the sandbox around Chromium depends on. */
+interface SandboxOptions {
+  readonly layers: string;
+  /** Private directory of the browser. */
+  readonly home: string;
+  /** The only TCP ports that the browser may connect to, if the kernel supports that (Linux 6.7). */
+  readonly ports: readonly number[];
+  /** Whether the browser may create namespaces, which its own sandbox needs. */
+  readonly namespaces: boolean;
+}
+
+/** System files that Chromium reads, in addition to those that every engine reads. */
+const PROCESSORS = '/sys/devices/system/cpu';
+
+/**
+ * Returns the command that starts a program in the browser's sandbox. Where the kernel supports it, the program can
+ * open only the browser's layers and home, start no other program, and use no network except TCP to `ports`.
+ */
+export function sandboxedCommand(
+  { layers, home, ports, namespaces }: SandboxOptions,
+  program: string,
+  readable: readonly string[] = [],
+): readonly [command: string, ...args: string[]] {
+  const own = ['chromium', 'fonts'].flatMap((name) => layerPaths(resolve(layers, name)));
+  return [
+    join(layers, 'chromium/enter'),
+    ...(namespaces ? ['--namespaces'] : []),
+    ports.join(','),
+    home,
+    ...SYSTEM,
+    PROCESSORS,
+    ...own,
+    ...readable,
+    '--',
+    realpathSync(program),
+  ];
 }

@@ -13,8 +13,7 @@ import type { PageOptions } from '../page-options.ts';
 import { reserveRelays } from '../proxy/relay.ts';
 import type { PageFailure, PageReply, PageRequest } from '../request.ts';
 import { launchBrowser } from './browser.ts';
-import { OwnSandboxError } from './own-sandbox.ts';
-import { browserMemory, findHelperProcesses, isAlive } from './processes.ts';
+import { browserMemory, findHelperProcesses, isAlive, OwnSandboxError } from './processes.ts';
 
 /**
  * Produces the result for one page in a folder. `tell` reports a URL that could not be loaded. After a cancellation,

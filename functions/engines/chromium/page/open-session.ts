@@ -2,10 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
 import { threadTimes } from '../../worker/linux/proc.ts';
 import { startRelay } from '../proxy/relay.ts';
-import { PAGE_CLOCK } from './clock.ts';
 import { framesOf } from './frames.ts';
-import { AUTO_ATTACH, type Session } from './session.ts';
-import { setViewport, USUAL_VIEWPORT } from './viewport.ts';
+import { AUTO_ATTACH, PAGE_CLOCK, type Session, setViewport, USUAL_VIEWPORT } from './session.ts';
 
 /**
  * How long an apparently stuck browser is observed, and the CPU time below which it counts as idle, both in

@@ -3,8 +3,7 @@ import { ConversionError } from '../../../shared/errors.ts';
 import { USER_AGENT } from '../browser/flags.ts';
 import { DESKTOP_HINTS, deviceNamed, platformOf } from '../devices.ts';
 import type { PageRequest } from '../request.ts';
-import type { Session, Viewport } from './session.ts';
-import { setViewport } from './viewport.ts';
+import { type Session, setViewport, type Viewport } from './session.ts';
 
 /** The browser's defaults, which need no command. */
 const USUAL_LOCALE = 'en-US';

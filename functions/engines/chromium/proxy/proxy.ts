@@ -12,8 +12,8 @@ import {
   unreachableError,
 } from '../../../shared/source/request.ts';
 import { startArrivalTimer } from '../../../shared/timeout.ts';
+import { splice } from './relay.ts';
 import { type ServedFiles, serveUploaded } from './served-files.ts';
-import { splice } from './splice.ts';
 
 /** Limits of one page's network use. */
 export interface ProxyCaps {

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { splice } from './splice.ts';
+import type { Duplex } from 'node:stream';
 
 /** A loopback port for a browser context whose proxy is not known yet. */
 export type Relay = Awaited<ReturnType<typeof startRelay>>;
@@ -80,4 +80,19 @@ async function openPort(): Promise<Port> {
 
 function refuse(client: Socket): void {
   client.on('error', () => {}).destroy();
+}
+
+/**
+ * Forwards everything between a client and a server. After the server has ended, the client still receives the data
+ * in transit. A server connection is closed as soon as its client is gone.
+ */
+export function splice(client: Duplex, server: Duplex): void {
+  client.pipe(server).pipe(client);
+  client.on('close', () => server.destroy());
+  server.on('close', () => {
+    // After the server has ended, `pipe` ends the client once the last bytes are sent. Unread data from the client
+    // would keep it open.
+    if (server.readableEnded) client.resume();
+    else client.destroy();
+  });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseColor } from '../../../../functions/imageproc/options/color.ts';
 import { settingsAt } from '../../../../functions/imageproc/options/steps.ts';
+import { parseColor } from '../../../../functions/imageproc/options/values.ts';
 import type { ImageprocOptions } from '../../../../functions/imageproc/request.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
 import type { Format } from '../../../../functions/shared/formats.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sandboxedCommand } from '../../../../functions/engines/chromium/browser/sandbox.ts';
+import { sandboxedCommand } from '../../../../functions/engines/chromium/browser/browser.ts';
 import { launcherIn } from '../../../../functions/engines/worker/linux/launcher.ts';
 import { listProcesses, readProcess } from '../../../../functions/engines/worker/linux/proc.ts';
 import { type WorkerCommand, WorkerPool } from '../../../../functions/engines/worker/pool.ts';

@@ -1,7 +1,6 @@
 import type { Protocol } from 'puppeteer-core';
 import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js';
-import { WORKER_CLOCK } from '../clock.ts';
-import { AUTO_ATTACH, type Session } from '../session.ts';
+import { AUTO_ATTACH, type Session, WORKER_CLOCK } from '../session.ts';
 
 /** The pending requests of one page. */
 export interface WatchedRequests {

@@ -1,15 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../../shared/timeout.ts';
-import { expandPanes } from '../content/expand.ts';
-import { revealContent } from '../content/reveal.ts';
-import { scrollThrough } from '../content/scroll.ts';
+import { expandPanes, revealContent } from '../content.ts';
 import { evaluate } from '../evaluate.ts';
-import type { Session, Viewport } from '../session.ts';
-import { setViewport } from '../viewport.ts';
-import { readMetrics } from './metrics.ts';
+import { scrollThrough } from '../scroll.ts';
+import { type Session, setViewport, type Viewport } from '../session.ts';
 import type { WatchedDocument } from './navigation.ts';
 import { watchStillness } from './stillness.ts';
-import { type Clock, startVirtualTime, unblock } from './virtual-time.ts';
+import { type Clock, readMetrics, startVirtualTime, unblock } from './virtual-time.ts';
 
 /** Fraction of the settle time without changes after which a page counts as still. */
 const STILL_PART = 1 / 2;

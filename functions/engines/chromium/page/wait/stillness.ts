@@ -4,10 +4,8 @@ import { threadTimes } from '../../../worker/linux/proc.ts';
 import { areBusy } from '../../browser/processes.ts';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
-import { readMetrics } from './metrics.ts';
 import type { WatchedDocument } from './navigation.ts';
-import { startTimeLimit, type TimeLimit } from './time-limit.ts';
-import type { VirtualTime } from './virtual-time.ts';
+import { readMetrics, startTimeLimit, type TimeLimit, type VirtualTime } from './virtual-time.ts';
 
 /** A page whose clock is stopped, and when it last changed. */
 export interface Stillness {

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
-import { readMetrics } from './metrics.ts';
-import type { TimeLimit } from './time-limit.ts';
 
 /** The page's clock, decoupled from the real one: timers and animations of seconds pass in milliseconds. */
 export interface VirtualTime {
@@ -158,4 +156,67 @@ export async function unblock<Value>(session: Session, work: Promise<Value>): Pr
 async function readClock(session: Session): Promise<number> {
   const metrics = await readMetrics(session).catch(() => undefined);
   return metrics?.clock ?? Number.NaN;
+}
+
+/** The work that the main thread of a page and its frames has done so far. Reading it runs no script in the page. */
+interface Metrics {
+  /** CPU milliseconds of the page's scripts, without those of the service, and of all tasks. */
+  readonly script: number;
+  readonly task: number;
+  /** Bytes of JavaScript objects, including those of the service. */
+  readonly memory: number;
+  /**
+   * The page's clock in milliseconds. It is stopped between the steps of virtual time, and only differences are
+   * meaningful.
+   */
+  readonly clock: number;
+}
+
+/** Reads the metrics of Chromium's `PerformanceAgent`, which counts in seconds. */
+export async function readMetrics({ protocol }: Session): Promise<Metrics> {
+  const { metrics } = await protocol.send('Performance.getMetrics');
+  const values = new Map(metrics.map(({ name, value }) => [name, value]));
+  const milliseconds = (name: string) => 1000 * (values.get(name) ?? 0);
+  return {
+    script: milliseconds('ScriptDuration'),
+    task: milliseconds('TaskDuration'),
+    memory: values.get('JSHeapUsedSize') ?? 0,
+    clock: milliseconds('Timestamp'),
+  };
+}
+
+/** A limit of real time for a page. Time that other programs take from it does not count, up to a maximum. */
+export interface TimeLimit {
+  /** Whether the time, or the given part of it, is used up. Call it often, because it also measures. */
+  isOver(part?: number): Promise<boolean>;
+}
+
+/** Maximum factor by which a limit grows on a busy machine. */
+const MAX_STRETCH = 4;
+
+/**
+ * Starts a limit of real milliseconds. Beyond them, it counts only the browser's CPU time and the time in which
+ * `isWaiting` was true, up to `MAX_STRETCH` times the limit. `isWaiting` gets the start of the interval that it is
+ * asked about, on the clock of `performance.now()`.
+ */
+export async function startTimeLimit(
+  session: Session,
+  time: number,
+  isWaiting: (since: number) => boolean,
+): Promise<TimeLimit> {
+  const begun = performance.now();
+  const before = await session.processorTime();
+  let measured = begun;
+  let waited = 0;
+  return {
+    isOver: async (part = 1) => {
+      const now = performance.now();
+      if (isWaiting(measured)) waited += now - measured;
+      measured = now;
+      const limit = part * time;
+      if (now - begun < limit) return false;
+      if (now - begun >= MAX_STRETCH * limit) return true;
+      return waited + (await session.processorTime()) - before >= limit;
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sandboxedCommand } from '../../../../../functions/engines/chromium/browser/sandbox.ts';
+import { sandboxedCommand } from '../../../../../functions/engines/chromium/browser/browser.ts';
 import { WorkerPool } from '../../../../../functions/engines/worker/pool.ts';
 import { serveRequests } from '../../../../../functions/engines/worker/serve.ts';
 

@@ -1,0 +1,114 @@
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../functions/imageproc/convert.ts';
+import { imageproc } from '../../../functions/imageproc/tool.ts';
+import { QUARTERS, quarters } from '../../fixtures/image.ts';
+import { drawPage, readPdf } from '../../helpers/pdf.ts';
+import { pixel } from '../../helpers/pixels.ts';
+import { useEngine } from '../conversion.ts';
+import { expectClose } from './picture.ts';
+
+const { convertOne, refusal } = useEngine(imageproc, createEngine);
+const jpeg = (options = {}) => quarters(96, 48).jpeg({ quality: 100, ...options });
+
+/** The quarters as a JPEG 2000 of 16 by 8 pixels. */
+const JP2 = Buffer.from(
+  `AAAADGpQICANCocKAAAAFGZ0eXBqcDIgAAAAAGpwMiAAAAAtanAyaAAAABZpaGRyAAAACAAAABAAAwcHAAAAAAAPY29scgEA
+AAAAABAAAAEnanAyY/9P/1EALwAAAAAAEAAAAAgAAAAAAAAAAAAAABAAAAAIAAAAAAAAAAAAAwcBAQcBAQcBAf9SAAwAAAAB
+AQAEBAAB/1wABEBA/2QAJQABQ3JlYXRlZCBieSBPcGVuSlBFRyB2ZXJzaW9uIDIuNS4w/5AACgAAAAAArwAB/5PH1GYRUFMZ
+CxAWsrakAADCQg75SCcngAAMI5x/j9FOEfcpoj7lNEhLYpcAGEd8phIS2KXABhHfgbg7DQzJrgGKB6WkAAYSEuwXdKYAYSEt
+sYmcABhHfKYSENfqYIADCQQBTYSEvuitAAAMI5x/kH3x34FwFABbQ5kVlmPVAMJCHlkADCQJxHustFFBhHy1CEYASOfICAAB
+hH5FzYvGEhKgf//Z`,
+  'base64',
+);
+
+describe('a PDF', () => {
+  it('contains a JPEG byte for byte, upright, in the size of its resolution', async () => {
+    const turned = await jpeg().withMetadata({ orientation: 6, density: 96 }).toBuffer();
+
+    const pdf = await convertOne(turned, { format: 'pdf' });
+
+    expect(pdf.includes(turned)).toBe(true);
+    const { pages } = await readPdf(pdf);
+    expect(pages).toMatchObject([{ width: 36, height: 72 }]);
+    const upright = await sharp(turned).autoOrient().png().toBuffer();
+    const drawn = await drawPage(pdf, 1, 96 / 72);
+    for (const [x, y] of [
+      [10, 10],
+      [40, 10],
+      [10, 80],
+      [40, 80],
+    ] as const)
+      expectClose([await pixel(drawn, x, y)], [await pixel(upright, x, y)], 6);
+  });
+
+  it('contains no JPEG with arithmetic compression, which some viewers do not read', async () => {
+    const options = '-define=jpeg:arithmetic-coding=true';
+    const arithmetic = await convertOne(await jpeg().toBuffer(), { format: 'jpg', options });
+
+    const pdf = await convertOne(arithmetic, { format: 'pdf' });
+
+    expect(pdf.includes(arithmetic)).toBe(false);
+    expectClose([await pixel(await drawPage(pdf, 1), 10, 10)], [QUARTERS.topLeft], 12);
+  });
+
+  it('keeps its margin around an image that fills the page, and needs space inside it', async () => {
+    const options = '-pagesize=100mmx100mm -fit=fill';
+    const source = await jpeg().toBuffer();
+
+    const pdf = await convertOne(source, { format: 'pdf', options: `${options} -margin=20mm` });
+    const error = await refusal(source, { format: 'pdf', options: `${options} -margin=50mm` });
+
+    const drawn = await drawPage(pdf, 1);
+    expect(await pixel(drawn, 50, 140)).toEqual([255, 255, 255, 255]);
+    expectClose([await pixel(drawn, 65, 65)], [QUARTERS.topLeft], 12);
+    expect(error).toMatchObject({ code: 'BAD_PARAMETER', parameter: '-margin' });
+  });
+
+  it('contains a JPEG 2000 byte for byte', async () => {
+    const pdf = await convertOne(JP2, { format: 'pdf', options: '-density=18' });
+
+    expect(pdf.includes(JP2)).toBe(true);
+    const drawn = await drawPage(pdf, 1);
+    const places = [10, 50].flatMap((x) => [5, 25].map((y) => pixel(drawn, x, y)));
+    const { topLeft, bottomLeft, topRight, bottomRight } = QUARTERS;
+    expectClose(await Promise.all(places), [topLeft, bottomLeft, topRight, bottomRight], 6);
+  });
+
+  it.each([
+    ['CMYK', () => jpeg().toColorspace('cmyk').toBuffer()],
+    ['transparent', () => quarters(96, 48).png().toBuffer()],
+    ['edited', () => jpeg().toBuffer()],
+  ])('shows the colors of a %s image', async (name, make) => {
+    const options = name === 'edited' ? '-flip -flop' : '';
+
+    const pdf = await convertOne(await make(), { format: 'pdf', options });
+
+    const drawn = await drawPage(pdf, 1);
+    const { width, height } = await sharp(drawn).metadata();
+    const first = await pixel(drawn, width / 4, height / 4);
+    const last = await pixel(drawn, (3 * width) / 4, (3 * height) / 4);
+    const expected = [QUARTERS.topLeft, QUARTERS.bottomRight];
+    expectClose([first, last], name === 'edited' ? expected.reverse() : expected, name === 'CMYK' ? 60 : 12);
+  });
+
+  it('has a page of paper for each frame, turned to its shape', async () => {
+    const frames = [
+      await quarters(90, 40).png().toBuffer(),
+      await quarters(90, 40).negate().png().toBuffer(),
+    ];
+    const animation = await sharp(frames, { join: { animated: true } })
+      .gif()
+      .toBuffer();
+
+    const pdf = await convertOne(animation, {
+      format: 'pdf',
+      options: '-pagesize=A4 -margin=10mm -fit=shrink',
+    });
+
+    const { pages } = await readPdf(pdf);
+    expect(pages.map(({ width, height }) => [Math.round(width), Math.round(height)])).toEqual(
+      Array(2).fill([842, 595]),
+    );
+  });
+});
