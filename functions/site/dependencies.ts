@@ -6,7 +6,7 @@ import { createSmtp } from '../platform/smtp.ts';
 import { MAX_INLINE_BYTES, SITE_PATH } from '../shared/settings/aws.ts';
 import type { ConversionLimits, Tool } from '../shared/tool.ts';
 import type { AccountDependencies } from './accounts/accounts.ts';
-import { assetsOf } from './assets.ts';
+import { assetsOf } from './html.ts';
 import { createSite, type Site } from './site.ts';
 
 export { readParameters };

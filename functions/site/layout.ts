@@ -1,6 +1,5 @@
-import type { Assets } from './assets.ts';
-import { FRONT, type Language } from './front/texts.ts';
-import { type Html, html } from './html.ts';
+import { FRONT, type Language } from './front-texts.ts';
+import { type Assets, type Html, html } from './html.ts';
 import { TEXTS } from './texts.ts';
 
 interface Page {

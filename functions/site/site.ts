@@ -10,16 +10,12 @@ import { withSamples } from '../router/samples.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Tool } from '../shared/tool.ts';
 import { type AccountDependencies, createAccounts } from './accounts/accounts.ts';
-import { sessionCookie, sessionIn } from './accounts/cookies.ts';
-import { isOwnForm } from './accounts/form.ts';
-import type { Asset, Assets } from './assets.ts';
-import { frontPage } from './front/page.ts';
-import { FRONT, type Language, languageOf } from './front/texts.ts';
-import { type Html, html, withCode } from './html.ts';
+import { isOwnForm, sessionCookie, sessionIn } from './accounts/cookies.ts';
+import { frontPage } from './front.ts';
+import { FRONT, type Language, languageOf } from './front-texts.ts';
+import { type Asset, type Assets, type Html, html, withCode } from './html.ts';
 import { layout } from './layout.ts';
-import { docsPage, toolDocsPage } from './pages/docs.ts';
-import { supportPage } from './pages/support.ts';
-import { type FileLimits, tryPage } from './pages/try.ts';
+import { docsPage, type FileLimits, supportPage, toolDocsPage, tryPage } from './pages.ts';
 import { TEXTS } from './texts.ts';
 
 interface SiteDependencies extends FileLimits {

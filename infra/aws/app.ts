@@ -3,9 +3,9 @@ import { App, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
+import { readStage, stackName } from './outputs.ts';
 import { ServiceStack } from './service-stack.ts';
 import { checkRegion, readSettings } from './settings.ts';
-import { readStage, stackName } from './stage.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

@@ -16,16 +16,13 @@ import { defaultSizes, type Sizes } from '../../functions/platform/aws/sizes.ts'
 import { SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
-import { Alarms } from './constructs/alarms.ts';
+import { Alarms, Queries } from './constructs/alarms.ts';
 import { Endpoint } from './constructs/endpoint.ts';
 import { Front } from './constructs/front.ts';
-import { KeyTable } from './constructs/key-table.ts';
 import { LoginPool } from './constructs/login-pool.ts';
-import { placementOf } from './constructs/placement.ts';
-import { Queries } from './constructs/queries.ts';
 import { RateRule } from './constructs/rate-rule.ts';
-import { ResultsBucket } from './constructs/results-bucket.ts';
-import { ServiceFunction, type ServiceFunctionProps } from './constructs/service-function.ts';
+import { placementOf, ServiceFunction, type ServiceFunctionProps } from './constructs/service-function.ts';
+import { KeyTable, ResultsBucket } from './constructs/storage.ts';
 import type { Settings } from './settings.ts';
 
 interface ServiceStackProps extends StackProps {

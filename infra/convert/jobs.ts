@@ -1,13 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
+import { chooseTool } from '../../functions/engines/choose-tool.ts';
 import { AUTO, readRequest } from '../../functions/router/request.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { readOutputName } from '../../functions/shared/output-name.ts';
+import { HEAD_BYTES } from '../../functions/shared/source/file-kind.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 import { type Command, UsageError } from './command.ts';
 import type { Input } from './inputs.ts';
-import { toolForFile } from './tools.ts';
 
 /** One conversion of a run. */
 export interface Job {
@@ -158,4 +159,15 @@ function checkOptions(jobs: readonly Job[], tools: readonly Tool[]): void {
       if (['BAD_PARAMETER', 'UNKNOWN_PARAMETER'].includes(thrown.code)) throw new UsageError(thrown.message);
     }
   }
+}
+
+/** Chooses the tool for a file. Returns `undefined` for a URL, whose content only the service reads. */
+async function toolForFile(
+  { path, open }: Input,
+  target: Parameters<typeof chooseTool>[1],
+  tools: readonly Tool[],
+): Promise<Tool | undefined> {
+  if (!open) return undefined;
+  const head = Buffer.from(await (await open()).slice(0, HEAD_BYTES).arrayBuffer()).toString('latin1');
+  return chooseTool({ head, name: path, contentType: '' }, target, tools);
 }

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
 import { type Command, HELP, readCommand, UsageError } from './command.ts';
-import type { Service } from './converter.ts';
+import { remoteService, type Service } from './converter.ts';
 import { localEngines } from './engines.ts';
 import { findInputs } from './inputs.ts';
 import { directoryOf, planJobs, STANDARD_OUTPUT } from './jobs.ts';
 import { openLedger } from './ledger.ts';
 import { showProgress } from './progress.ts';
-import { remoteService } from './remote.ts';
 import { runJobs } from './run.ts';
 
 const ALL = Object.values(tools);

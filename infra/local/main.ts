@@ -5,13 +5,12 @@ import { createApiKey } from '../../functions/platform/keys/api-key.ts';
 import { withKeys } from '../../functions/platform/local/with-keys.ts';
 import { createLog, describe } from '../../functions/shared/log.ts';
 import { Members } from '../../functions/site/accounts/members.ts';
-import { keepRunning } from './keep-running.ts';
 import { lockDataDirectory } from './operation/lock.ts';
-import { originOf } from './origin.ts';
+import { keepRunning } from './operation/upkeep.ts';
 import { SAMPLES, sampleQuery, serveSamples } from './self-check/samples.ts';
 import { type CheckRow, selfCheck } from './self-check/self-check.ts';
 import { startService } from './server/service.ts';
-import { readSettings } from './settings.ts';
+import { originOf, readSettings } from './settings.ts';
 import { openStores } from './stores.ts';
 
 const { values: flags } = orExit(() =>

@@ -1,4 +1,4 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { HOUR } from '../../functions/shared/dates.ts';
@@ -7,7 +7,6 @@ import type { OpenIdSettings } from '../../functions/shared/settings/openid.ts';
 import { type DemoSettings, withoutZeros } from '../../functions/shared/settings/service.ts';
 import { CONVERSION_LIMITS } from '../../functions/shared/tool.ts';
 import { defaultSize, defaultWarmMemory, SETTINGS } from './definitions.ts';
-import { originOf } from './origin.ts';
 
 export type Settings = ReturnType<typeof readSettings>;
 
@@ -120,4 +119,13 @@ function networksOf(networks: readonly string[]): BlockList {
     all.addSubnet(ip, Number(length ?? (isV6 ? 128 : 32)), isV6 ? 'ipv6' : 'ipv4');
   }
   return all;
+}
+
+/** Listening addresses that make a server reachable as `localhost` from the same machine. */
+const LOCAL = new Set(['127.0.0.1', '0.0.0.0', '::']);
+
+/** Returns the origin at which this machine reaches a server that listens on an IP address or host name. */
+export function originOf(host: string, port: number): string {
+  const name = LOCAL.has(host) ? 'localhost' : isIPv6(host) ? `[${host}]` : host;
+  return `http://${name}:${port}`;
 }

@@ -2,10 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { type Package, unpackPackages } from '../debian/apt.ts';
-import { inParallel } from '../parallel.ts';
-import { runCommand } from './command.ts';
-import { platform } from './platform.ts';
-import { buildOnce } from './product.ts';
+import { inParallel, runCommand } from './command.ts';
+import { buildOnce, platform } from './product.ts';
 
 /** gcc without its driver, which would search for parts of an installed compiler. */
 const COMPILER = {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
-import { withLock } from './lock.ts';
+import { setTimeout } from 'node:timers/promises';
 
 /** Options of every build. */
 export interface BuildOptions {
@@ -56,4 +58,60 @@ export async function buildOnce(
     await rename(directory, into);
     progress('done');
   });
+}
+
+/** Debian's library folder, the loader and its installed path, by Node's name of the architecture. */
+const PLATFORM = {
+  x64: {
+    architecture: 'x64',
+    triplet: 'x86_64-linux-gnu',
+    loader: 'ld-linux-x86-64.so.2',
+    interpreter: '/lib64/ld-linux-x86-64.so.2',
+  },
+  arm64: {
+    architecture: 'arm64',
+    triplet: 'aarch64-linux-gnu',
+    loader: 'ld-linux-aarch64.so.1',
+    interpreter: '/lib/ld-linux-aarch64.so.1',
+  },
+} as const;
+
+/** Returns the library folder of unpacked packages and the name of the loader. */
+export function platform() {
+  const found = PLATFORM[process.arch as keyof typeof PLATFORM];
+  if (!found) throw new Error(`Layers can be built for x64 and arm64, not for ${process.arch}.`);
+  return found;
+}
+
+/** Milliseconds between two attempts to get a lock. */
+const INTERVAL = 200;
+
+/**
+ * Runs `work` while this process holds the lock of this name. The lock is a socket in Linux's abstract namespace, which the kernel
+ * gives to one process at a time and releases when that process ends, however it ends.
+ */
+export async function withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  const path = `\0docmill-${createHash('sha256').update(name).digest('hex')}`;
+  let lock = await acquire(path);
+  while (!lock) {
+    await setTimeout(INTERVAL);
+    lock = await acquire(path);
+  }
+  try {
+    return await work();
+  } finally {
+    lock.close();
+    await once(lock, 'close');
+  }
+}
+
+async function acquire(path: string): Promise<Server | undefined> {
+  const server = createServer((connection) => connection.destroy());
+  try {
+    await once(server.listen(path), 'listening');
+    return server;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
+    throw error;
+  }
 }

@@ -4,9 +4,8 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { runCommand } from '../build/command.ts';
-import { withLock } from '../build/lock.ts';
-import { inParallel } from '../parallel.ts';
+import { inParallel, runCommand } from '../build/command.ts';
+import { withLock } from '../build/product.ts';
 import { type AptRoot, openAptRoot } from './apt-root.ts';
 
 /** A package in a layer's manifest. */

@@ -4,7 +4,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import { runCommand } from '../build/command.ts';
-import { platform } from '../build/platform.ts';
+import { platform } from '../build/product.ts';
 
 /** The fonts of the operator that the layer contains besides its own. */
 export interface OwnFonts {

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
 import { ZipFile } from 'yazl';
 import { runCommand } from '../build/command.ts';
-import { listedFiles } from '../build/libraries.ts';
-import { platform } from '../build/platform.ts';
+import { listedFiles } from '../build/native.ts';
+import { platform } from '../build/product.ts';
 import { PINS } from './pins.ts';
 
 /** The folder of a bootstrap file, in LibreOffice's own syntax. */

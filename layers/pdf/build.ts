@@ -1,9 +1,7 @@
 import { copyFile, glob, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { copyLibraries } from '../build/libraries.ts';
-import { buildNative, MESSAGE_SOURCE, type NativeBuild } from '../build/native.ts';
-import { platform } from '../build/platform.ts';
-import type { BuildOptions } from '../build/product.ts';
+import { buildNative, copyLibraries, MESSAGE_SOURCE, type NativeBuild } from '../build/native.ts';
+import { type BuildOptions, platform } from '../build/product.ts';
 import { unpackPackages } from '../debian/apt.ts';
 import { SANDBOX_SOURCES } from '../sandbox/build.ts';
 import { PINS } from './pins.ts';

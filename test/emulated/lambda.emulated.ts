@@ -8,7 +8,7 @@ import {
 } from '@aws-sdk/client-s3';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { QUERIES } from '../../infra/aws/constructs/queries.ts';
+import { QUERIES } from '../../infra/aws/constructs/alarms.ts';
 import type { Check } from '../../infra/aws/smoke/check.ts';
 import { checkService } from '../../infra/aws/smoke/checks.ts';
 import { checkClaims } from '../../infra/aws/smoke/claims.ts';

@@ -17,7 +17,7 @@ import {
   type Sources,
   type Tool,
 } from '../../functions/shared/tool.ts';
-import { CODE } from '../../infra/local/server/code.ts';
+import { CODE } from '../../infra/local/server/temporary.ts';
 import { engineNetwork } from '../helpers/engine-network.ts';
 import { sharedGuard, shareEngine } from './shared-engines.ts';
 

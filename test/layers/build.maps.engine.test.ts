@@ -8,7 +8,7 @@ import { pdftools } from '../../functions/pdftools/tool.ts';
 import { createEgressGuard } from '../../functions/shared/egress/guard.ts';
 import type { CreateEngine, Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
-import { CODE } from '../../infra/local/server/code.ts';
+import { CODE } from '../../infra/local/server/temporary.ts';
 import { useEngine } from '../functions/conversion.ts';
 import { engineNetwork } from '../helpers/engine-network.ts';
 

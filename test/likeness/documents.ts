@@ -4,7 +4,7 @@ import { basename, extname, join, resolve } from 'node:path';
 import { createEngine } from '../../functions/doc2any/convert.ts';
 import { INPUTS, readInput } from '../../functions/engines/office/inputs.ts';
 import { EDITABLE } from '../../functions/engines/office/outputs.ts';
-import { CODE } from '../../infra/local/server/code.ts';
+import { CODE } from '../../infra/local/server/temporary.ts';
 import { engineNetwork } from '../helpers/engine-network.ts';
 import { list } from '../helpers/list.ts';
 import { markdownTable } from '../report/table.ts';

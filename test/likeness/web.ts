@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, resolve } from 'node:path';
-import { inParallel } from '../../layers/parallel.ts';
+import { inParallel } from '../../layers/build/command.ts';
 import { startBrowsers } from '../functions/engines/chromium/page-server.ts';
 import { serveHttp } from '../helpers/fault-server.ts';
 import { type Comparison, report } from './comparison.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { createEngine } from '../../functions/doc2any/convert.ts';
-import { CODE } from '../../infra/local/server/code.ts';
+import { CODE } from '../../infra/local/server/temporary.ts';
 import { engineNetwork } from '../helpers/engine-network.ts';
 import { markdownTable } from '../report/table.ts';
 import { convertHere, readPdfOptions } from './documents/compare.ts';

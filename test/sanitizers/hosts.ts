@@ -9,7 +9,7 @@ import { hostCommand } from '../../functions/engines/office/host.ts';
 import type { WorkerCommand } from '../../functions/engines/worker/process.ts';
 import { nativeEngine } from '../../functions/engines/worker/sandbox.ts';
 import { compile, sanitizerLibraries } from '../../layers/build/compile.ts';
-import { platform } from '../../layers/build/platform.ts';
+import { platform } from '../../layers/build/product.ts';
 import { unpackPackages } from '../../layers/debian/apt.ts';
 import { READER, SOURCES, unpackHeaders } from '../../layers/libreoffice/build.ts';
 import { PROGRAMS, sourcesOf } from '../../layers/pdf/build.ts';

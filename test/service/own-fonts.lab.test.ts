@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { unpackPackages } from '../../layers/debian/apt.ts';
-import { writeFontCaches } from '../../layers/fonts/cache.ts';
+import { writeFontCaches } from '../../layers/fonts/build.ts';
 import { addOwnFonts, findOwnFonts } from '../../layers/fonts/own-fonts.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';

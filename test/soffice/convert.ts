@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { INPUTS, readInput } from '../../functions/engines/office/inputs.ts';
-import { platform } from '../../layers/build/platform.ts';
+import { platform } from '../../layers/build/product.ts';
 import { buildCompleteOffice } from './build.ts';
 import { removePipes } from './pipes.ts';
 

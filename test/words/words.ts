@@ -45,7 +45,7 @@ export const RETIRED: readonly Retired[] = [
     except:
       /(?:IP|IPv4|IPv6|email|another|own|link-local|loopback) address(?:es)?|\.address\b|sign\('address'|ip-address\.ts|RangeAddress/i,
     // The page for everyone uses the word that people know.
-    within: 'functions/(?!README|shared/egress|engines/chromium/proxy|site/front/texts)',
+    within: 'functions/(?!README|shared/egress|engines/chromium/proxy|site/front-texts)',
   },
   {
     pattern: /^\s*(?:\/\*\*|\/\/|#|\*) (?:What|Whatever|Those|That of|For (?![^,]*,))\b/,

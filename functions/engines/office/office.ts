@@ -4,9 +4,15 @@ import type { EngineDependencies } from '../../shared/tool.ts';
 import { WarmWorkers } from '../../shared/warm-workers.ts';
 import { EngineClient } from '../client.ts';
 import { exportOptions, FILTERS, loadOptions, saveOptions } from './filter-options.ts';
-import { type HostReply, type HostRequest, hostCommand, urlOf } from './host.ts';
+import {
+  DEFAULT_LOCALE,
+  type HostReply,
+  type HostRequest,
+  hostCommand,
+  systemLocaleOf,
+  urlOf,
+} from './host.ts';
 import { INPUTS } from './inputs.ts';
-import { DEFAULT_LOCALE, systemLocaleOf } from './locale.ts';
 import { macroUrl, type Stored } from './macro.ts';
 import type { OfficeConversion, OfficeOptions } from './options.ts';
 import type { Editable } from './outputs.ts';

@@ -1,4 +1,4 @@
-import type { Claims, Recognized } from './detect/recognized.ts';
+import type { Claims, Recognized } from './inputs.ts';
 
 /** Name of the file with a document that LibreOffice reads better than the source. */
 export const REWRITTEN = 'rewritten';

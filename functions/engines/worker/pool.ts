@@ -5,7 +5,7 @@ import { WarmWorkers } from '../../shared/warm-workers.ts';
 import type { WorkerObserver } from '../../shared/worker-observer.ts';
 import type { Progress, Work } from '../protocol.ts';
 import { type ExcessLimits, watchExcess } from './excess.ts';
-import { watchGroup } from './linux/watch.ts';
+import { watchGroup } from './linux/examine.ts';
 import { type WorkerCommand, WorkerCrash, type WorkerPlace, WorkerProcess } from './process.ts';
 import { startInTurn } from './start-in-turn.ts';
 

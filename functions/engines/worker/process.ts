@@ -13,13 +13,11 @@ import type {
   Start,
   Work,
 } from '../protocol.ts';
-import { diskUsage } from './linux/disk.ts';
-import { type Examination, type GroupState, NOTHING } from './linux/examine.ts';
-import { preferAsOomVictim } from './linux/memory.ts';
+import { type Examination, type GroupState, NOTHING, watchGroup } from './linux/examine.ts';
+import { diskUsage, preferAsOomVictim } from './linux/limits.ts';
 import { killOrphans } from './linux/orphans.ts';
 import { readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
-import { watchGroup } from './linux/watch.ts';
 import { openWorkspace, requestFolder } from './workspace.ts';
 
 /** How to start a worker. It must speak the protocol of `../protocol.ts`. */

@@ -13,7 +13,7 @@ import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
 import { createOperator, type OperatorDependencies } from '../operator/operator.ts';
 import type { Notice } from '../parts.ts';
 import { TEXTS } from '../texts.ts';
-import { isOwnForm, readForm } from './form.ts';
+import { isOwnForm, readForm } from './cookies.ts';
 import { type Member, Members, readEmail, SESSION_LIFETIME } from './members.ts';
 import { NewKeys } from './new-keys.ts';
 import { accountPage, confirmPage, type SignUp, signInPage } from './pages.ts';

@@ -2,5 +2,5 @@
 import { offerCopies } from './copy.ts';
 
 offerCopies();
-if (document.getElementById('front')) await import('./front/front.ts');
+if (document.getElementById('front')) await import('./front.ts');
 if (document.getElementById('try')) await import('./try.ts');

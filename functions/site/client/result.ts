@@ -1,5 +1,5 @@
+import { FRONT, type Language } from '../front-texts.ts';
 import { LIVE } from '../texts.ts';
-import { create } from './dom.ts';
 import type { ConversionResult, Output } from './service.ts';
 
 /** Maximum number of characters of a text to show. */
@@ -87,3 +87,23 @@ function download({ url, name, bytes }: Output): HTMLElement {
   link.append(`${LIVE.download} ${name}`);
   return create('p', { className: 'download' }, link, size);
 }
+
+/** Returns the element with an ID. The page must contain it. */
+export function byId<Type extends HTMLElement = HTMLElement>(id: string): Type {
+  return document.getElementById(id) as Type;
+}
+
+/** Creates an element with properties and children. Text is never parsed as HTML. */
+export function create<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  properties: Partial<HTMLElementTagNameMap[Name]> = {},
+  ...children: ReadonlyArray<Node | string>
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  Object.assign(element, properties);
+  element.append(...children);
+  return element;
+}
+
+/** The texts in the language of the page. */
+export const TEXT = FRONT[document.documentElement.lang as Language] ?? FRONT.en;

@@ -1,6 +1,4 @@
 import { LIVE } from '../texts.ts';
-import type { ApiCall } from './snippets.ts';
-import { encodePairs } from './state.ts';
 
 export interface Output {
   readonly url: string;
@@ -191,3 +189,139 @@ export async function check(url: string, signal: AbortSignal): Promise<readonly 
   const response = await fetch(new URL(`check${search}`, import.meta.url), { signal });
   return response.ok ? ((await response.json()) as { errors: Problem[] }).errors : [];
 }
+
+/** The call that a person composes: everything except the key and a file. */
+export interface State {
+  app: string;
+  infile: string;
+  outfile: string;
+  /** Values by option name, in the order in which they were set. */
+  options: Map<string, readonly string[]>;
+}
+
+const FIELDS = ['app', 'infile', 'outfile'] as const;
+
+/** Reads the hash of a URL. `names` are those of all options. */
+export function readHash(hash: string, defaultTool: string, names: readonly string[]): State {
+  const pairs = [...new URLSearchParams(hash.replace(/^#/, ''))];
+  const value = (wanted: string) => pairs.find(([name]) => name === wanted)?.[1] ?? '';
+  const options = new Map<string, readonly string[]>();
+  for (const [name, text] of pairs) {
+    // Restores only options, because a link must not set a key.
+    if (!/^[-+]/.test(name) && !names.includes(name)) continue;
+    options.set(name, [...(options.get(name) ?? []), text]);
+  }
+  return {
+    app: value('app') || defaultTool,
+    infile: value('infile'),
+    outfile: value('outfile'),
+    options,
+  };
+}
+
+/** Returns the hash that restores a state. */
+export function hashOf(state: State): string {
+  const fields = FIELDS.map((name) => [name, state[name]] as const).filter(([, value]) => value !== '');
+  return `#${encodePairs([...fields, ...optionPairs(state)])}`;
+}
+
+/** Returns the options as pairs of a query. */
+function optionPairs({ options }: State): ReadonlyArray<readonly [string, string]> {
+  return [...options].flatMap(([name, values]) => values.map((value) => [name, value] as const));
+}
+
+/** Encodes a query so that it is safe between quotes in every language: without quotes, `!`, `$` and backslashes. */
+export function encodePairs(pairs: ReadonlyArray<readonly [string, string]>): string {
+  return pairs
+    .map(([name, value]) => (value === '' ? encode(name) : `${encode(name)}=${encode(value)}`))
+    .join('&');
+}
+
+/** Percent-encodes a name or a value. */
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /['!()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+export type Way = 'URL' | 'curl' | 'JavaScript' | 'Python' | 'PHP';
+
+/** A call as it is sent: a URL to fetch, or a file to PUT to a URL. */
+export interface ApiCall {
+  readonly url: string;
+  /** Name of the file that is sent. */
+  readonly file?: string | undefined;
+}
+
+/**
+ * Returns the call for a state, without the key. If `isOrdered`, the order of the options matters. It is lost in a
+ * query that passes through API Gateway, so the options are then sent in `_args`.
+ */
+export function callOf(state: State, origin: string, { file, isOrdered = false }: CallOptions = {}): ApiCall {
+  const { app, infile, outfile } = state;
+  const source = file === undefined ? [['infile', infile] as const] : [];
+  const pairs = optionPairs(state);
+  const options = isOrdered && pairs.length > 1 ? [['_args', argsOf(pairs)] as const] : pairs;
+  const query = encodePairs([['app', app], ...source, ['outfile', outfile], ...options]);
+  if (file === undefined) return { url: `${origin}/api/?${query}` };
+  return { url: `${origin}/api/${encode(file)}?${query}`, file };
+}
+
+interface CallOptions {
+  readonly file?: string | undefined;
+  readonly isOrdered?: boolean;
+}
+
+/** Writes options as on a command line. */
+export function argsOf(pairs: ReturnType<typeof optionPairs>): string {
+  const words = pairs.map(([name, value]) => (value === '' ? name : `${name}=${value}`));
+  return words.map((word) => (/[\s'"\\]/.test(word) ? shell(word) : word)).join(' ');
+}
+
+/** Returns the text of a call in a language. Each program prints the URL of the result. */
+export function snippetOf(way: Way, { url, file }: ApiCall): string {
+  return SNIPPETS[way](url, file);
+}
+
+const shell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+const php = (text: string) => `'${text.replace(/[\\']/g, '\\$&')}'`;
+const json = (text: string) => JSON.stringify(text);
+
+const SNIPPETS: Readonly<Record<Way, (url: string, file?: string) => string>> = {
+  URL: (url, file) => (file === undefined ? url : `PUT ${url}`),
+  curl: (url, file) =>
+    [
+      'curl -g -H "X-Api-Key: $API_KEY"',
+      ...(file === undefined ? [] : [`-T ${shell(`./${file}`)}`]),
+      shell(url),
+    ].join(' \\\n  '),
+  JavaScript: (
+    url,
+    file,
+  ) => `import { env } from 'node:process';${file === undefined ? '' : "\nimport { readFile } from 'node:fs/promises';"}
+
+const response = await fetch(
+  '${url}',
+  {${file === undefined ? '' : `\n    method: 'PUT',\n    body: await readFile(${json(file)}),`}
+    headers: { 'X-Api-Key': env.API_KEY, Accept: 'application/json' },
+  },
+);
+const { outputs, detail } = await response.json();
+if (!response.ok) throw new Error(detail);
+console.log(outputs[0].url);`,
+  Python: (url, file) => `import json, os, urllib.request
+
+request = urllib.request.Request(
+    '${url}',${file === undefined ? '' : `\n    data=open(${json(file)}, 'rb').read(), method='PUT',`}
+    headers={'X-Api-Key': os.environ['API_KEY'], 'Accept': 'application/json'})
+with urllib.request.urlopen(request) as response:
+    print(json.load(response)['outputs'][0]['url'])`,
+  PHP: (url, file) => `<?php
+$response = file_get_contents(
+    '${url}',
+    false, stream_context_create(['http' => [${file === undefined ? '' : `\n        'method' => 'PUT', 'content' => file_get_contents(${php(file)}),`}
+        'header' => ['X-Api-Key: ' . getenv('API_KEY'), 'Accept: application/json'],
+    ]]));
+echo json_decode($response)->outputs[0]->url, "\\n";`,
+};

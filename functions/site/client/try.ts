@@ -1,13 +1,21 @@
-// The page with all options of all tools. Keeps the form, the call, the URL's hash and the result in sync.
-
 import { LIVE } from '../texts.ts';
-import { byId, create } from './dom.ts';
 import { matcherOf } from './find-options.ts';
 import { formatIn, withFormat } from './outfile.ts';
-import { requestLine, showResult, sizeOf } from './result.ts';
-import { check, convert, type Problem, readVisitor } from './service.ts';
-import { callOf, snippetOf, type Way } from './snippets.ts';
-import { hashOf, readHash, type State } from './state.ts';
+import { byId, create, requestLine, showResult, sizeOf } from './result.ts';
+import {
+  callOf,
+  check,
+  convert,
+  hashOf,
+  type Problem,
+  readHash,
+  readVisitor,
+  type State,
+  snippetOf,
+  type Way,
+} from './service.ts';
+
+// The page with all options of all tools. Keeps the form, the call, the URL's hash and the result in sync.
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 

@@ -6,9 +6,8 @@ import { writeSite } from '../../../functions/site/build.ts';
 import * as tools from '../../../functions/tools.ts';
 import type { BuildOptions } from '../../../layers/build/product.ts';
 import { SAMPLES_FOLDER } from '../../local/self-check/samples.ts';
-import { archiveLayer } from './archive-layers.ts';
 import { type Bundle, bundleFunction } from './bundle.ts';
-import { compressLayer } from './compress-layers.ts';
+import { archiveLayer, compressLayer } from './compress-layers.ts';
 
 // Builds the artifacts that the stack uploads, unless they are unchanged: `dist/aws/functions/<name>` and
 // `dist/aws/layers/<name>`. Also writes `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event.

@@ -1,14 +1,17 @@
+import { createWriteStream } from 'node:fs';
 import { chmod, copyFile, glob, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
+import { ZipFile } from 'yazl';
 import {
   COMPRESSED,
   type CompressedFile,
   type CompressedFiles,
 } from '../../../functions/platform/aws/lambda/inflate-layers.ts';
+import { inParallel } from '../../../layers/build/command.ts';
 import { type BuildOptions, buildOnce } from '../../../layers/build/product.ts';
-import { inParallel } from '../../../layers/parallel.ts';
 
 const compress = promisify(zstdCompress);
 
@@ -106,4 +109,27 @@ async function copy(from: string, to: string, mode: number): Promise<void> {
   await copyFile(from, to);
   // Makes the file readable by other users, regardless of the builder's umask.
   await chmod(to, mode);
+}
+
+/** Fixed modification time, so that unchanged files result in the same archive, which `cdk` does not upload again. */
+const MODIFIED = new Date(1980, 0, 1);
+
+/**
+ * Writes the files of a layer as a ZIP archive, except those that start with a dot. `cdk` archives folders itself,
+ * but on Windows files have no permissions, and an engine that is not executable does not start.
+ * @throws Error for a symbolic link.
+ */
+export async function archiveLayer(folder: string, archive: string): Promise<void> {
+  const zip = new ZipFile();
+  const written = pipeline(zip.outputStream, createWriteStream(archive));
+  const paths: string[] = [];
+  for await (const entry of glob('**', { cwd: folder, withFileTypes: true }))
+    if (entry.isSymbolicLink()) throw new Error(`${join(entry.parentPath, entry.name)} is a symbolic link.`);
+    else if (entry.isFile()) paths.push(join(entry.parentPath, entry.name));
+  for (const path of paths.sort()) {
+    const { mode } = await stat(path);
+    zip.addFile(path, relative(folder, path), { mode, mtime: MODIFIED, forceDosTimestamp: true });
+  }
+  zip.end();
+  await written;
 }

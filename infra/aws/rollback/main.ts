@@ -3,10 +3,8 @@
 // that `cdk deploy --outputs-file` has written.
 import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';
-import { regionOption } from '../region.ts';
+import { OUTPUTS_FILE, readOutputs, readStage, regionOption, stackName } from '../outputs.ts';
 import { readSettings } from '../settings.ts';
-import { readStage, stackName } from '../stage.ts';
 import { listReleases, rollBack } from './releases.ts';
 
 const { values, positionals } = parseArgs({

@@ -8,10 +8,8 @@ import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { S3Client } from '@aws-sdk/client-s3';
 import type { Tool } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
-import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';
-import { regionOption } from '../region.ts';
+import { OUTPUTS_FILE, readOutputs, readStage, regionOption, stackName } from '../outputs.ts';
 import { readSettings } from '../settings.ts';
-import { readStage, stackName } from '../stage.ts';
 import type { Check } from './check.ts';
 import { checkService } from './checks.ts';
 import { checkClaims, checkLongConversion } from './claims.ts';

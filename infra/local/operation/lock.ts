@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDirectory } from '../../../functions/platform/local/make-directory.ts';
-import { pathsIn } from '../data-directory.ts';
 
 const BUSY = 5;
 
@@ -50,4 +50,16 @@ function readPid(file: string): string {
   } catch {
     return 'unknown';
   }
+}
+
+/** Returns the paths of the server's files in its data directory, beside the database of `openStores`. */
+export function pathsIn(directory: string) {
+  return {
+    results: join(directory, 'results'),
+    /** The secret that signs the URLs of results. */
+    secret: join(directory, 'address-secret'),
+    lock: join(directory, 'server.lock'),
+    /** Process ID of the server that holds the lock. */
+    pid: join(directory, 'server.pid'),
+  };
 }

@@ -2,7 +2,7 @@ import { constants, copyFile, open, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterReply } from '../../../functions/conversion/after-reply.ts';
-import { DOWNLOAD_NICE, launcherIn } from '../../../functions/engines/worker/linux/launcher.ts';
+import { DOWNLOAD_NICE, launcherIn } from '../../../functions/engines/worker/linux/limits.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
 import type { KeyFinder } from '../../../functions/platform/keys/keys.ts';
@@ -35,19 +35,17 @@ import { MAX_WARM, WarmWorkers } from '../../../functions/shared/warm-workers.ts
 import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
-import { pathsIn } from '../data-directory.ts';
-import { reportLayerAge } from '../operation/layer-age.ts';
+import { pathsIn } from '../operation/lock.ts';
 import { createMetrics } from '../operation/metrics.ts';
+import { reportLayerAge } from '../operation/upkeep.ts';
 import type { Settings } from '../settings.ts';
 import type { Stores } from '../stores.ts';
-import { CODE } from './code.ts';
 import { callersPerConversion, divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
 import { createCallers } from './http/callers.ts';
-import { readSignedUrl } from './http/files.ts';
-import { readSecret } from './http/secret.ts';
+import { readSecret, readSignedUrl } from './http/files.ts';
 import { limitDownloads } from './limit-downloads.ts';
-import { makeTemporary, removeTemporary } from './temporary.ts';
+import { CODE, makeTemporary, removeTemporary } from './temporary.ts';
 
 export type Composition = Awaited<ReturnType<typeof composeService>>;
 

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createSmtp } from '../../../functions/platform/smtp.ts';
 import { llmsText } from '../../../functions/router/reference/llms.ts';
-import { assetsOf } from '../../../functions/site/assets.ts';
+import { assetsOf } from '../../../functions/site/html.ts';
 import { createSite, type Site } from '../../../functions/site/site.ts';
 import * as tools from '../../../functions/tools.ts';
 import { serveMetrics } from '../operation/metrics.ts';
+import { sweepRegularly } from '../operation/upkeep.ts';
 import type { Settings } from '../settings.ts';
 import { type Composition, composeService, type Dependencies } from './compose.ts';
 import { createHttpServer } from './http/server.ts';
-import { sweepRegularly } from './sweep.ts';
 
 interface Service {
   readonly port: number;

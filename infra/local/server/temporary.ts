@@ -78,3 +78,8 @@ async function listen(path: string): Promise<void> {
 export async function removeTemporary(directory: string): Promise<void> {
   await rm(directory, REMOVAL);
 }
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** The service's scripts and packages on this machine. `package.json` tells Node that the scripts are ES modules. */
+export const CODE = ['functions', 'node_modules', 'package.json'].map((name) => join(ROOT, name));

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS, type CreateEngine, type Tool } from '../../../functions/shared/tool.ts';
-import { CODE } from '../../../infra/local/server/code.ts';
+import { CODE } from '../../../infra/local/server/temporary.ts';
 import { engineNetwork } from '../../helpers/engine-network.ts';
 
 interface Dependencies {

@@ -32,7 +32,7 @@ export const aws = [
   ]),
   ...inFile('functions/router/lambda/http.ts', [['    unordered: query.length,\n', '']]),
   ...inFile(
-    'infra/aws/constructs/results-bucket.ts',
+    'infra/aws/constructs/storage.ts',
     [['enforceSSL: true', 'enforceSSL: false']],
     'test/infra/aws/service-stack',
   ),

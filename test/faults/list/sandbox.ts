@@ -95,7 +95,7 @@ export const sandbox = [
     'test/security/security.service -t uploaded-leaks',
   ),
   ...inFile(
-    'functions/engines/office/profile.ts',
+    'functions/engines/office/host.ts',
     [["'BlockUntrustedRefererLinks', true", "'BlockUntrustedRefererLinks', false"]],
     'test/functions/doc2any/convert.leaks',
   ),

@@ -21,8 +21,8 @@ export const storage = [
     ['if (this.isLow) throw diskFullError();', 'if (this.status === undefined) throw diskFullError();'],
   ]),
   ...inFile('functions/platform/local/database.ts', [['chmodSync(file, 0o600)', 'chmodSync(file, 0o644)']]),
-  ...inFile('infra/local/server/sweep.ts', [['Math.min(HOUR, resultLife)', 'resultLife']]),
-  ...inFile('infra/local/server/http/secret.ts', [
+  ...inFile('infra/local/operation/upkeep.ts', [['Math.min(HOUR, resultLife)', 'resultLife']]),
+  ...inFile('infra/local/server/http/files.ts', [
     ['secret.length === BYTES ? secret', 'secret.length > 0 ? secret'],
   ]),
 ];

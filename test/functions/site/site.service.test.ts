@@ -6,7 +6,7 @@ import { readRequest } from '../../../functions/router/request.ts';
 import type { Option } from '../../../functions/shared/options/option.ts';
 import { referenceOf } from '../../../functions/shared/options/reference.ts';
 import { Members } from '../../../functions/site/accounts/members.ts';
-import { callOf } from '../../../functions/site/client/snippets.ts';
+import { callOf } from '../../../functions/site/client/service.ts';
 import { openStores } from '../../../infra/local/stores.ts';
 import { readPdf } from '../../helpers/pdf.ts';
 import { press } from './use-browser.ts';

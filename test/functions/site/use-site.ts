@@ -8,7 +8,7 @@ import axe from 'axe-core';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Tool } from '../../../functions/shared/tool.ts';
 import { writeSite } from '../../../functions/site/build.ts';
-import { type ApiCall, callOf, snippetOf } from '../../../functions/site/client/snippets.ts';
+import { type ApiCall, callOf, snippetOf } from '../../../functions/site/client/service.ts';
 import * as tools from '../../../functions/tools.ts';
 import { quarters } from '../../fixtures/image.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';

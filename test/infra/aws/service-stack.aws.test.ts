@@ -10,9 +10,9 @@ import { MAX_CACHE } from '../../../functions/router/request.ts';
 import { TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
+import { readStage } from '../../../infra/aws/outputs.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { parseSettings, type Settings } from '../../../infra/aws/settings.ts';
-import { readStage } from '../../../infra/aws/stage.ts';
 import { createApp } from './create-app.ts';
 import { environmentOf } from './environment.ts';
 

@@ -7,9 +7,8 @@ import fonteditor from 'fonteditor-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fontEnvironment } from '../../../functions/engines/worker/sandbox.ts';
 import { unpackPackages } from '../../../layers/debian/apt.ts';
-import { build } from '../../../layers/fonts/build.ts';
-import { showText } from '../../../layers/fonts/cache.ts';
-import { LEFT_OUT } from '../../../layers/fonts/rules.ts';
+import { build, showText } from '../../../layers/fonts/build.ts';
+import { LEFT_OUT } from '../../../layers/fonts/configuration.ts';
 import { STAND_INS, standInName } from '../../../layers/fonts/stand-ins.ts';
 
 const dist = join(import.meta.dirname, '../../../dist');

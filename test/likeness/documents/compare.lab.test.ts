@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
-import { CODE } from '../../../infra/local/server/code.ts';
+import { CODE } from '../../../infra/local/server/temporary.ts';
 import { engineNetwork } from '../../helpers/engine-network.ts';
 import { startCompleteOffice } from '../../soffice/convert.ts';
 import { compareFormat, comparePdf, judge, type Sides } from './compare.ts';

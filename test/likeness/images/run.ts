@@ -6,7 +6,7 @@ import { imageproc } from '../../../functions/imageproc/tool.ts';
 import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
-import { CODE } from '../../../infra/local/server/code.ts';
+import { CODE } from '../../../infra/local/server/temporary.ts';
 import { engineNetwork } from '../../helpers/engine-network.ts';
 import type { ImageCase } from './cases.ts';
 import { ALIKE, type Comparison, compareImages } from './compare.ts';

@@ -10,7 +10,7 @@ import { pdftools } from '../../../functions/pdftools/tool.ts';
 import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS, type Download } from '../../../functions/shared/tool.ts';
-import { CODE } from '../../../infra/local/server/code.ts';
+import { CODE } from '../../../infra/local/server/temporary.ts';
 import { engineNetwork } from '../../helpers/engine-network.ts';
 import { nameOf, type PdfCase } from './cases.ts';
 import { commonWords, gray, similarityOf } from './similarity.ts';

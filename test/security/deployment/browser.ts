@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { launcherIn } from '../../../functions/engines/worker/linux/launcher.ts';
+import { launcherIn } from '../../../functions/engines/worker/linux/limits.ts';
 import { createEngine as createHtml2image } from '../../../functions/html2image/convert.ts';
 import { html2image } from '../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../functions/html2pdf/convert.ts';
@@ -7,7 +7,7 @@ import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS, type Converted } from '../../../functions/shared/tool.ts';
-import { CODE } from '../../../infra/local/server/code.ts';
+import { CODE } from '../../../infra/local/server/temporary.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
 import { engineNetwork } from '../../helpers/engine-network.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createLog } from '../../../functions/shared/log.ts';
 import { textSetting } from '../../../functions/shared/settings/environment.ts';
-import { keepRunning } from '../../../infra/local/keep-running.ts';
+import { keepRunning } from '../../../infra/local/operation/upkeep.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
 import { openStores } from '../../../infra/local/stores.ts';

@@ -1,7 +1,6 @@
 import { ConversionError } from '../../../shared/errors.ts';
-import { INPUTS, type Input } from '../inputs.ts';
+import { INPUTS, type Input, type Recognized } from '../inputs.ts';
 import { scanArchive } from './archive.ts';
-import type { Recognized } from './recognized.ts';
 
 /**
  * Office Open XML, one row per module: the extensions that may be claimed, the content type of the main part, and its

@@ -1,7 +1,6 @@
 import { ConversionError } from '../../../shared/errors.ts';
-import { INPUTS, type Input } from '../inputs.ts';
+import { INPUTS, type Input, type Recognized } from '../inputs.ts';
 import { CompoundFile } from './compound-file.ts';
-import type { Recognized } from './recognized.ts';
 
 const WORD: readonly Input[] = ['doc', 'dot'];
 const EXCEL: readonly Input[] = ['xls', 'xlt'];

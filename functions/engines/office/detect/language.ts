@@ -1,6 +1,7 @@
 import lcid from 'lcid';
+import { ConversionError } from '../../../shared/errors.ts';
 import type { Input } from '../inputs.ts';
-import { readParts } from './archive.ts';
+import { isArchive, readParts, withParts } from './archive.ts';
 
 /** Maximum characters of an element that are searched. */
 const MAX_SEARCHED = 100_000;
@@ -49,4 +50,70 @@ function tagIn(text: string, { from, pattern }: Declaration): string | undefined
     .join('-');
   // A document whose language is not known.
   return tag === undefined || /^(none|zxx|und|x-)/i.test(tag) ? undefined : tag;
+}
+
+const PARTS = new Set(['content.xml', 'styles.xml']);
+/** Makes LibreOffice replace the parts of a date by those of the reader's language. */
+const OF_READER = /\s(?:number:automatic-order="true"|number:format-source="language")/g;
+const STYLE = /<number:date-style\b[^>]*>/g;
+
+/**
+ * Returns an OpenDocument file whose dates have the order that their author saw, which is part of the file, or `undefined` if the file
+ * has no dates in the order of the reader's language.
+ */
+export async function withOwnDates(bytes: Buffer): Promise<Buffer | undefined> {
+  if (!isArchive(bytes)) {
+    // Every byte is one character, so nothing else changes.
+    const text = bytes.toString('latin1');
+    const changed = keepOrder(text);
+    return changed === text ? undefined : Buffer.from(changed, 'latin1');
+  }
+  const texts = [...(await readParts(bytes, (name) => PARTS.has(name)))]
+    .map(([name, text]) => [name, text, keepOrder(text)] as const)
+    .filter(([, text, changed]) => changed !== text);
+  if (texts.length === 0) return undefined;
+  return withParts(bytes, new Map(texts.map(([name, , changed]) => [name, changed])));
+}
+
+function keepOrder(text: string): string {
+  if (!text.includes('number:format-source="language"')) return text;
+  return text.replace(STYLE, (style) =>
+    style.includes('number:format-source="language"') ? style.replace(OF_READER, '') : style,
+  );
+}
+
+const [BACKSLASH, OPEN, CLOSE] = [0x5c, 0x7b, 0x7d];
+const MAX_DEPTH = 1000;
+
+/**
+ * Returns the closing braces that a truncated RTF file lacks. LibreOffice hangs on an unclosed field.
+ * @throws ConversionError `CORRUPT_SOURCE` for groups that are nested more deeply than in any word processor's
+ * output.
+ */
+export function missingEnds(bytes: Buffer): string {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === BACKSLASH) at += binaryLength(bytes, at) ?? 1;
+    if (byte === OPEN) depth += 1;
+    if (byte === CLOSE) depth -= 1;
+    if (byte === CLOSE && depth === 0) return '';
+    if (depth > MAX_DEPTH) {
+      throw new ConversionError(
+        'CORRUPT_SOURCE',
+        'The document is damaged: its groups are nested too deeply.',
+      );
+    }
+  }
+  return '}'.repeat(depth);
+}
+
+/**
+ * Returns the number of bytes from a `\bin` to the end of its data, in which braces have no meaning, or `undefined`
+ * for any other control word.
+ */
+function binaryLength(bytes: Buffer, at: number): number | undefined {
+  if (bytes[at + 1] !== 0x62 || bytes[at + 2] !== 0x69) return undefined;
+  const word = /^\\bin(\d{1,9}) ?/.exec(bytes.toString('latin1', at, at + 16));
+  return word ? word[0].length - 1 + Number(word[1]) : undefined;
 }

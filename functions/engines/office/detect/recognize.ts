@@ -1,11 +1,10 @@
 import { ConversionError } from '../../../shared/errors.ts';
-import { type Input, readInput } from '../inputs.ts';
+import { type Claims, type Input, type Recognized, readInput } from '../inputs.ts';
 import { isArchive } from './archive.ts';
 import { recognizeArchive } from './archive-document.ts';
 import { isWordPerfect4, recognizeBinary, recognizeStream } from './binary-document.ts';
 import { isCompoundFile } from './compound-file.ts';
 import { decodeText, detectEncoding, UTF_32 } from './encoding.ts';
-import type { Claims, Recognized } from './recognized.ts';
 import { PLAIN, recognizeText } from './text-document.ts';
 
 /** A recognized document, with its text unless it has a binary format. */

@@ -1,6 +1,5 @@
 import { ConversionError } from '../../../shared/errors.ts';
-import { INPUTS, type Input } from '../inputs.ts';
-import type { Recognized } from './recognized.ts';
+import { INPUTS, type Input, type Recognized } from '../inputs.ts';
 
 /** Number of characters at the start that are examined. */
 const HEAD = 65_536;

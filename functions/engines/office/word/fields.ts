@@ -1,4 +1,4 @@
-import { type Attributes, type Edit, emptyElement, isOn, readMarkup } from '../markup.ts';
+import { type Attributes, type Edit, emptyElement, isOn, readMarkup, withAttributes } from '../markup.ts';
 
 /** A field, which has a begin, an instruction, a separator, a result and an end. */
 interface Field {
@@ -108,4 +108,78 @@ function isDirty({ 'w:dirty': dirty = '0' }: Attributes): boolean {
 function linkOf(instruction: string): string {
   const bookmark = /^\s*(?:REF|PAGEREF|NOTEREF)\s+"?([^\s"\\]+).*\\h\b/i.exec(instruction)?.[1];
   return bookmark ? emptyElement('w:hyperlink', { 'w:anchor': bookmark }).replace(/\/>$/, '>') : '';
+}
+
+const FIELD_MARKS = new Set(['w:fldChar', 'w:instrText', 'w:delInstrText']);
+
+/** A run whose children are being read. */
+interface Run {
+  readonly depth: number;
+  properties: string;
+  hasChild: boolean;
+  isAfterMark: boolean;
+}
+
+/**
+ * Splits runs that mix field characters (`w:fldChar`) with other text, because LibreOffice drops the formatting of
+ * such a run at its first field character.
+ * @throws Error if the text is not well-formed.
+ */
+export function fieldRunEdits(part: string): Edit[] {
+  const edits: Edit[] = [];
+  if (!part.includes('<w:fldChar')) return edits;
+  const runs: Run[] = [];
+  let start = 0;
+  readMarkup(part, {
+    open(tag, path) {
+      const run = runs.at(-1);
+      if (run && path.length === run.depth + 1) {
+        if (tag.name === 'w:rPr') start = tag.start;
+        else {
+          const isMark = FIELD_MARKS.has(tag.name);
+          if (run.hasChild && (isMark || run.isAfterMark))
+            edits.push({ start: tag.start, end: tag.start, text: `</w:r><w:r>${run.properties}` });
+          run.hasChild = true;
+          run.isAfterMark = isMark;
+        }
+      }
+      if (tag.name === 'w:r')
+        runs.push({ depth: path.length, properties: '', hasChild: false, isAfterMark: false });
+    },
+    close(name, path, end) {
+      const run = runs.at(-1);
+      if (name === 'w:r') runs.pop();
+      if (name === 'w:rPr' && run && path.length === run.depth + 1) run.properties = part.slice(start, end);
+    },
+  });
+  return edits;
+}
+
+/**
+ * Fonts for the labels of lists. In Word, a label makes its line higher by what is above the baseline, but not by what is below it,
+ * so the stand-in of such a font in `layers/fonts/metrics.json` has little below the baseline.
+ */
+const LABEL_FONTS: ReadonlyMap<string, string> = new Map([['Courier New', 'Courier New Label']]);
+const FONT_ATTRIBUTES = ['w:ascii', 'w:hAnsi', 'w:cs'];
+
+/**
+ * Gives the labels of lists fonts that make a line as high as in Word. Office writes the "o" of the second level in Courier New,
+ * which has more below the baseline than Calibri.
+ * @throws Error if the text is not well-formed.
+ */
+export function labelEdits(numbering: string): Edit[] {
+  const edits: Edit[] = [];
+  readMarkup(numbering, {
+    open(tag, path) {
+      if (tag.name !== 'w:rFonts' || path.at(-1) !== 'w:rPr' || path.at(-2) !== 'w:lvl') return;
+      const fonts = Object.entries(tag.attributes).map(([name, font]) => [
+        name,
+        FONT_ATTRIBUTES.includes(name) ? (LABEL_FONTS.get(font) ?? font) : font,
+      ]);
+      const attributes = Object.fromEntries(fonts);
+      if (FONT_ATTRIBUTES.some((name) => attributes[name] !== tag.attributes[name]))
+        edits.push(withAttributes(tag, attributes));
+    },
+  });
+  return edits;
 }

@@ -1,18 +1,19 @@
 import { hasDates, readParts, withParts } from '../detect/archive.ts';
 import { applyEdits, type Edit, isOn, readMarkup, readNumber } from '../markup.ts';
-import { autoSpacingStyleEdits, setAutoSpacing } from './auto-spacing.ts';
-import { emptyItemEdits } from './empty-items.ts';
-import { fieldRunEdits } from './field-runs.ts';
-import { fieldEdits } from './fields.ts';
-import { labelEdits } from './labels.ts';
+import { fieldEdits, fieldRunEdits, labelEdits } from './fields.ts';
 import { replaceLineGrid } from './line-grid.ts';
 import { pageFieldEdits } from './page-fields.ts';
 import { countPages, pageMarkEdits, readPageCount } from './page-marks.ts';
 import { propertyEdits, readSections } from './paragraphs.ts';
-import { lengthenPunctuatedLines, type PunctuationSettings } from './punctuation.ts';
-import { keepRowsTogether } from './rows.ts';
+import { keepRowsTogether, tableWidthEdits } from './rows.ts';
+import {
+  autoSpacingStyleEdits,
+  emptyItemEdits,
+  lengthenPunctuatedLines,
+  type PunctuationSettings,
+  setAutoSpacing,
+} from './spacing.ts';
 import { readStyles, type Styles } from './styles.ts';
-import { tableWidthEdits } from './table-widths.ts';
 
 // Some editors number all parts, such as `word/document2.xml`.
 const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { killOrphansHere } from './kill-orphans.ts';
+import { killOrphansHere } from './orphans.ts';
 
 parentPort!.on('message', async ({ id, request }: { id: number; request: string }) => {
   await killOrphansHere(request);

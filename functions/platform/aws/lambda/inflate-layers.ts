@@ -55,7 +55,7 @@ async function inflateLayer(layer: string, into: string): Promise<() => Promise<
       files.map((file) => inflateFile(join(layer, `${file.path}.zst`), join(into, file.path), file)),
     );
   await inflateAll(first);
-  // The caches of fonts are only valid for a folder with this time; see `layers/fonts/cache.ts`.
+  // The caches of fonts are only valid for a folder with this time; see `layers/fonts/build.ts`.
   await Promise.all([...folders].map((folder) => utimes(join(into, folder), 0, 0)));
   return async () => {
     await inflateAll(later);

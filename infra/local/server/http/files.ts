@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { basename, dirname, extname } from 'node:path';
 import { create as createDisposition } from 'content-disposition';
@@ -97,4 +99,36 @@ function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' };
   response.writeHead(status, headers);
   response.end(REFUSALS[status]);
+}
+
+const BYTES = 32;
+
+/** Reads the secret that signs URLs. It is stored next to the results, so that URLs stay valid after a restart. */
+export function readSecret(file: string): Buffer {
+  const stored = readWhole(file);
+  if (stored) return stored;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // A full disk can leave an incomplete file, whose content could be guessed to sign URLs.
+  rmSync(file, { force: true });
+  const part = `${file}.${process.pid}`;
+  try {
+    writeFileSync(part, randomBytes(BYTES), { mode: 0o600 });
+    // Unlike renaming, linking does not replace the secret of another server that starts at the same moment.
+    linkSync(part, file);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+  } finally {
+    rmSync(part, { force: true });
+  }
+  return readFileSync(file);
+}
+
+function readWhole(file: string): Buffer | undefined {
+  try {
+    const secret = readFileSync(file);
+    return secret.length === BYTES ? secret : undefined;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw thrown;
+  }
 }

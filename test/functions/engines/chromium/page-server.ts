@@ -22,7 +22,7 @@ import {
   type Converted,
   type PageFile,
 } from '../../../../functions/shared/tool.ts';
-import { CODE } from '../../../../infra/local/server/code.ts';
+import { CODE } from '../../../../infra/local/server/temporary.ts';
 import { descendants } from '../../../helpers/descendants.ts';
 import { engineNetwork } from '../../../helpers/engine-network.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDecoder, type Decoder } from '../../../../functions/engines/decode/decoder.ts';
-import { CODE } from '../../../../infra/local/server/code.ts';
+import { CODE } from '../../../../infra/local/server/temporary.ts';
 import { build as buildFonts } from '../../../../layers/fonts/build.ts';
 import { build } from '../../../../layers/sandbox/build.ts';
 

@@ -9,7 +9,7 @@ import {
   isIncomplete,
   sandboxedNode,
 } from '../../../../functions/engines/worker/sandbox.ts';
-import { CODE } from '../../../../infra/local/server/code.ts';
+import { CODE } from '../../../../infra/local/server/temporary.ts';
 import { build as buildFonts } from '../../../../layers/fonts/build.ts';
 import { build } from '../../../../layers/sandbox/build.ts';
 

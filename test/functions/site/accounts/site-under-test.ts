@@ -10,7 +10,7 @@ import type { HttpRequest } from '../../../../functions/router/http.ts';
 import { createAccounts } from '../../../../functions/site/accounts/accounts.ts';
 import { Members } from '../../../../functions/site/accounts/members.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
-import { assetsOf } from '../../../../functions/site/assets.ts';
+import { assetsOf } from '../../../../functions/site/html.ts';
 import { createSite } from '../../../../functions/site/site.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
 import { openStores, type Stores } from '../../../../infra/local/stores.ts';

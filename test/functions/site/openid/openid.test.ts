@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Members } from '../../../../functions/site/accounts/members.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
-import { assetsOf } from '../../../../functions/site/assets.ts';
+import { assetsOf } from '../../../../functions/site/html.ts';
 import { createSite, type Site } from '../../../../functions/site/site.ts';
 import { TEXTS } from '../../../../functions/site/texts.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';

@@ -1,4 +1,4 @@
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import { HELPERS, HOSTILE_PAGES } from '../../attacks/hostile-pages.ts';
 import type { Row } from '../../row.ts';

@@ -1,4 +1,4 @@
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import { VECTORS } from '../../attacks/browser-vectors.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';

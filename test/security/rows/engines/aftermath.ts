@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { descendants } from '../../../helpers/descendants.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import { serveJobs } from '../../attacks/jobs.ts';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { serveJobs } from '../../attacks/jobs.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
 import { amount, type Row } from '../../row.ts';

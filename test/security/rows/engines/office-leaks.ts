@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { PIXEL, type Target } from '../../attacks/office/archive.ts';
 import { LEAK_FILES } from '../../attacks/office/leaks.ts';
 import { LAYERS } from '../../deployment/layers.ts';

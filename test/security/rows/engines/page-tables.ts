@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { WorkerPool } from '../../../../functions/engines/worker/pool.ts';
 import { sandboxedNode } from '../../../../functions/engines/worker/sandbox.ts';
 import type { ConversionError } from '../../../../functions/shared/errors.ts';
-import { CODE } from '../../../../infra/local/server/code.ts';
+import { CODE } from '../../../../infra/local/server/temporary.ts';
 import { LAYERS } from '../../deployment/layers.ts';
 import type { Row } from '../../row.ts';
 

@@ -1,5 +1,5 @@
 import * as tools from '../../../../functions/tools.ts';
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { spellingsOfV4 } from '../../../fixtures/address-spellings.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';

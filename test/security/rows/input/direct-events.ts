@@ -1,7 +1,7 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { ERRORS } from '../../../../functions/shared/errors.ts';
 import * as tools from '../../../../functions/tools.ts';
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { spellingsOfV4 } from '../../../fixtures/address-spellings.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import { openEmulatedService } from '../../deployment/emulated-service.ts';

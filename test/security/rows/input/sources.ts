@@ -1,6 +1,6 @@
 import { ERRORS } from '../../../../functions/shared/errors.ts';
 import * as tools from '../../../../functions/tools.ts';
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { RAW_FAULTS, serveHttp, serveRaw } from '../../../helpers/fault-server.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
 import { amount, type Row } from '../../row.ts';

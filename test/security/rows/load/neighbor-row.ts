@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { SAMPLES_FOLDER } from '../../../../infra/local/self-check/samples.ts';
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { type Listening, serveHttp } from '../../../helpers/fault-server.ts';
 import { type SharedService, type SharedServiceOptions, withSharedService } from '../../neighbor/service.ts';
 import { judge, MAX_DELAY } from '../../neighbor/verdict.ts';

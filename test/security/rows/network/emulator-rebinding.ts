@@ -1,4 +1,4 @@
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { serveDns } from '../../../helpers/dns-server.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import { downloadSource } from '../../../../functions/shared/source/download.ts';
-import { inParallel } from '../../../../layers/parallel.ts';
+import { inParallel } from '../../../../layers/build/command.ts';
 import { type DnsServer, serveDns } from '../../../helpers/dns-server.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
 import { amount, type Row } from '../../row.ts';

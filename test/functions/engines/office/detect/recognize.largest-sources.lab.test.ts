@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { recognize } from '../../../../../functions/engines/office/detect/recognize.ts';
-import type { Claims } from '../../../../../functions/engines/office/detect/recognized.ts';
+import type { Claims } from '../../../../../functions/engines/office/inputs.ts';
 import { makeArchive } from './archives.ts';
 
 const silent: Claims = { declared: undefined, name: '', contentType: '' };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { InflateRaw, ZlibOptions } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { recognize } from '../../../../../functions/engines/office/detect/recognize.ts';
-import type { Claims } from '../../../../../functions/engines/office/detect/recognized.ts';
+import type { Claims } from '../../../../../functions/engines/office/inputs.ts';
 import { ConversionError } from '../../../../../functions/shared/errors.ts';
 import { makeArchive, makeDocx } from './archives.ts';
 

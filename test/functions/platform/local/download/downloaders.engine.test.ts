@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { processTree, readProcess } from '../../../../../functions/engines/worker/linux/proc.ts';
 import { Downloaders } from '../../../../../functions/platform/local/download/downloaders.ts';
 import type { ConversionError } from '../../../../../functions/shared/errors.ts';
-import { CODE } from '../../../../../infra/local/server/code.ts';
+import { CODE } from '../../../../../infra/local/server/temporary.ts';
 import { build as buildFonts } from '../../../../../layers/fonts/build.ts';
 import { build } from '../../../../../layers/sandbox/build.ts';
 

@@ -9,7 +9,7 @@ import { createDiskStorage } from '../../../../../functions/platform/local/disk-
 import { createCoalescer } from '../../../../../functions/router/coalesce.ts';
 import { route } from '../../../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../../../functions/shared/tool.ts';
-import { assetsOf } from '../../../../../functions/site/assets.ts';
+import { assetsOf } from '../../../../../functions/site/html.ts';
 import { createSite } from '../../../../../functions/site/site.ts';
 import * as tools from '../../../../../functions/tools.ts';
 import { createHttpServer } from '../../../../../infra/local/server/http/server.ts';

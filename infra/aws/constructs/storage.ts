@@ -1,0 +1,66 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import { CACHE_PREFIX } from '../../../functions/platform/result-cache.ts';
+import { DEMO_PREFIX } from '../../../functions/platform/storage.ts';
+import { UPLOAD_PREFIX } from '../../../functions/platform/uploads.ts';
+import { acknowledge } from './acknowledge.ts';
+
+/** Stores results for `days`: not public, TLS only, encrypted, readable from other origins by presigned URL. */
+export class ResultsBucket extends Bucket {
+  constructor(scope: Construct, id: string, { days }: { days: number }) {
+    super(scope, id, {
+      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+      enforceSSL: true,
+      minimumTLSVersion: 1.2,
+      encryption: BucketEncryption.S3_MANAGED,
+      lifecycleRules: [
+        { expiration: Duration.days(days), abortIncompleteMultipartUploadAfter: Duration.days(1) },
+        // Uploads expire after an hour, and a cached result is used for less than a day.
+        ...[DEMO_PREFIX, UPLOAD_PREFIX, CACHE_PREFIX].map((prefix) => ({
+          prefix,
+          expiration: Duration.days(1),
+        })),
+      ],
+      cors: [
+        {
+          allowedMethods: [HttpMethods.GET, HttpMethods.HEAD],
+          allowedOrigins: ['*'],
+          allowedHeaders: ['*'],
+          maxAge: 3600,
+        },
+      ],
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    acknowledge(this, {
+      S1: 'Access logs would contain presigned URLs and outlive the results.',
+    });
+  }
+
+  /** Lets web pages upload files with forms that the service issued. */
+  allowUploads(origins: readonly string[]): void {
+    if (origins.length === 0) return;
+    this.addCorsRule({
+      allowedMethods: [HttpMethods.POST],
+      allowedOrigins: [...origins],
+      allowedHeaders: ['*'],
+    });
+  }
+}
+
+/**
+ * Stores the hashes of API keys. Survives the stack, because the keys cannot be recreated, but not a first deployment that
+ * fails.
+ */
+export class KeyTable extends Table {
+  constructor(scope: Construct, id: string) {
+    super(scope, id, {
+      partitionKey: { name: 'id', type: AttributeType.STRING },
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      timeToLiveAttribute: 'expires',
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    });
+  }
+}
