@@ -4,6 +4,7 @@ import { monthOf } from '../../functions/shared/dates.ts';
 import type { RateLimits } from '../../functions/shared/rate-limits.ts';
 import { withoutAbsent } from '../../functions/shared/without-absent.ts';
 import { readEmail } from '../../functions/site/accounts/members.ts';
+import type { RestrictionChanges } from '../../functions/site/operator/operations.ts';
 
 export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region REGION]]
 
@@ -40,13 +41,6 @@ interface Common {
   readonly json: boolean;
   readonly table: string | undefined;
   readonly region: string | undefined;
-}
-
-/** Changes of an account's restrictions; `null` lifts one. */
-export interface RestrictionChanges {
-  readonly limits: LimitChanges;
-  readonly tools?: readonly string[] | null;
-  readonly expires?: number | null;
 }
 
 /** Limits to set; `null` removes one. */

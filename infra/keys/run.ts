@@ -2,9 +2,7 @@ import { userInfo } from 'node:os';
 import type { AccountTable } from '../../functions/platform/accounts.ts';
 import type { AuditLog } from '../../functions/platform/audit.ts';
 import { keyIdOf } from '../../functions/platform/keys/api-key.ts';
-import { createByOperator, restrict, settle } from '../../functions/platform/keys/by-operator.ts';
-import { type KeyRecord, type Keys, type NewKey, rotateKey } from '../../functions/platform/keys/keys.ts';
-import { type Restrictions, restrictionsOf } from '../../functions/platform/keys/restrictions.ts';
+import type { KeyRecord, Keys, NewKey } from '../../functions/platform/keys/keys.ts';
 import type { Records } from '../../functions/platform/records.ts';
 import {
   type PriceRows,
@@ -16,9 +14,10 @@ import type { Usage } from '../../functions/platform/usage/usage.ts';
 import { LINK_PARAMETERS, signQuery } from '../../functions/router/admission/signature.ts';
 import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
-import { LOCAL_OPERATOR, Members } from '../../functions/site/accounts/members.ts';
+import { Members } from '../../functions/site/accounts/members.ts';
+import { createOperations } from '../../functions/site/operator/operations.ts';
 import * as tools from '../../functions/tools.ts';
-import type { Command, RestrictionChanges } from './command.ts';
+import type { Command } from './command.ts';
 import { auditTable, columns, describeAccount, describeKey, keyTable } from './print.ts';
 
 export interface Stores {
@@ -36,8 +35,8 @@ export interface Stores {
 /** Runs a command and returns its output. @throws Error if there is no such key. */
 export async function runCommand(command: Command, stores: Stores): Promise<string> {
   const { keys, accounts, audit } = stores;
-  const entry = auditEntryOf(command);
-  if (entry) await audit.append({ actor: userName(), from: 'command line', ...entry });
+  const by = { actor: userName(), from: 'command line' };
+  const operations = createOperations({ ...stores, members: new Members(stores) }, by);
   const print = (value: unknown, text: string) =>
     command.json ? `${JSON.stringify(value, null, 2)}\n` : text;
   const printKey = (record: KeyRecord | undefined) => {
@@ -53,21 +52,21 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
       return '';
     case 'create':
       await checkAccount(command.key, stores);
-      return printNew(await createByOperator(stores, command.key, keys.create));
+      return printNew(await operations.createKey(command.key));
     case 'import': {
       await checkAccount(command.key, stores);
-      const record = await createByOperator(stores, command.key, (key) => keys.add(command.hash, key));
+      const record = await operations.importKey(command.hash, command.key);
       if (!record) throw new Error(`This key already exists: ${keyIdOf(command.hash)}.`);
       return printKey(record);
     }
     case 'invite': {
-      const members = new Members(stores);
+      const { email, isOperator } = command;
       const token =
-        command.isOperator || command.email === undefined
-          ? await members.inviteOperator(command.email)
-          : await members.invite(command.email);
+        isOperator || email === undefined
+          ? await operations.inviteOperator(email)
+          : await operations.invite(email);
       const url = `${stores.origin}/account/sign-in?token=${token}`;
-      return print({ email: command.email, url }, `${url}\n`);
+      return print({ email, url }, `${url}\n`);
     }
     case 'list': {
       const all = await keys.list();
@@ -76,7 +75,7 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     case 'show':
       return printKey(await keys.get(command.id));
     case 'rotate': {
-      const created = await rotateKey(keys, command.id, command.overlap);
+      const created = await operations.rotateKey(command.id, command.overlap);
       if (!created) throw new Error(`There is no valid key ${command.id}. Create a new one.`);
       return printNew(created);
     }
@@ -85,40 +84,34 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
       return print(entries, auditTable(entries));
     }
     case 'disable':
-    case 'enable':
-      if ('account' in command) {
-        const { account, name } = command;
-        await findAccount(account, stores);
-        await accounts.update(
-          account,
-          name === 'disable' ? { disabled: true, signedOut: Date.now() } : { disabled: false },
-        );
-        return print({ account, disabled: name === 'disable' }, `${account} is ${name}d.\n`);
-      }
-      {
-        const record = await keys.update(command.id, { disabled: command.name === 'disable' });
-        if (record && command.name === 'disable') await settle(stores, record.account);
-        return printKey(record);
-      }
-    case 'revoke': {
-      const record = await keys.get(command.id);
-      if (!record || !(await keys.revoke(command.id))) throw new Error(`There is no key ${command.id}.`);
-      await settle(stores, record.account);
-      return print({ id: command.id, revoked: true }, `${command.id} is revoked.\n`);
+    case 'enable': {
+      const disabled = command.name === 'disable';
+      if ('id' in command)
+        return printKey(await (disabled ? operations.disableKey : operations.enableKey)(command.id));
+      const { account } = command;
+      if (!(await (disabled ? operations.disableAccount : operations.enableAccount)(account)))
+        throw noAccountError(account);
+      return print({ account, disabled }, `${account} is ${command.name}d.\n`);
     }
+    case 'revoke':
+      if (!(await operations.revokeKey(command.id))) throw new Error(`There is no key ${command.id}.`);
+      return print({ id: command.id, revoked: true }, `${command.id} is revoked.\n`);
     case 'sign': {
+      await operations.logSigned(command.id);
       const url = await signUrl(command, keys);
       return print({ url, expires: new Date(1000 * command.expires).toISOString() }, `${url}\n`);
     }
     case 'limits': {
       const account = 'account' in command ? command.account : (await keys.get(command.id))?.account;
       if (account === undefined) return printKey(undefined);
-      await findAccount(account, stores);
-      const { restrictions } = (await accounts.get(account))!;
-      await restrict(stores, account, changeRestrictions(restrictions, command));
+      if (!(await accounts.get(account))) throw noAccountError(account);
+      const restrictions = await operations.restrict(
+        account,
+        command,
+        'id' in command ? command.id : account,
+      );
       if ('id' in command) return printKey(await keys.get(command.id));
-      const changed = (await accounts.get(account))!.restrictions;
-      return print({ account, ...changed }, describeAccount(account, changed));
+      return print({ account, ...restrictions }, describeAccount(account, restrictions));
     }
     case 'usage':
       return printUsage(command, stores);
@@ -133,51 +126,6 @@ function userName(): string {
     return userInfo().username;
   } catch {
     return `user ${process.getuid?.()}`;
-  }
-}
-
-/** Returns the audit log entry of a command that changes something. */
-function auditEntryOf(command: Command) {
-  switch (command.name) {
-    case 'help':
-    case 'list':
-    case 'show':
-    case 'usage':
-    case 'audit':
-      return undefined;
-    case 'create':
-    case 'import': {
-      const { account = 'new account', name } = command.key;
-      return { action: `${command.name} key`, subject: account, details: name };
-    }
-    case 'invite':
-      return {
-        action: command.isOperator ? 'invite operator' : 'invite',
-        subject: command.email ?? LOCAL_OPERATOR,
-        details: '',
-      };
-    case 'limits': {
-      const { limits, tools, expires } = command;
-      const changes = {
-        ...limits,
-        ...(tools !== undefined && { tools }),
-        ...(expires !== undefined && { expires }),
-      };
-      const subject = 'account' in command ? command.account : command.id;
-      return { action: 'change limits', subject, details: JSON.stringify(changes) };
-    }
-    case 'disable':
-    case 'enable':
-      return 'account' in command
-        ? { action: `${command.name} account`, subject: command.account, details: '' }
-        : { action: `${command.name} key`, subject: command.id, details: '' };
-    case 'rotate':
-    case 'revoke':
-      return { action: `${command.name} key`, subject: command.id, details: '' };
-    case 'sign':
-      return { action: 'sign link', subject: command.id, details: '' };
-    default:
-      return command satisfies never;
   }
 }
 
@@ -197,24 +145,13 @@ async function signUrl(
   return `${url.origin}${url.pathname}?${signQuery(query, { id, secret: signer.secret, expires })}`;
 }
 
-async function checkAccount({ account }: NewKey, stores: Stores): Promise<void> {
-  if (account !== undefined) await findAccount(account, stores, ' Leave out --account to create one.');
+async function checkAccount({ account }: NewKey, { accounts }: Stores): Promise<void> {
+  if (account !== undefined && !(await accounts.get(account)))
+    throw noAccountError(account, ' Leave out --account to create one.');
 }
 
-async function findAccount(account: string, { accounts }: Stores, hint = ''): Promise<void> {
-  if (!(await accounts.get(account))) throw new Error(`There is no account ${account}.${hint}`);
-}
-
-function changeRestrictions(
-  before: Restrictions,
-  { limits, tools = before.tools ?? null, expires = before.expires ?? null }: RestrictionChanges,
-): Restrictions {
-  const changed = Object.entries({ ...before.limits, ...limits }).filter(([, value]) => value !== null);
-  return restrictionsOf({
-    limits: Object.fromEntries(changed),
-    ...(tools && { tools }),
-    ...(expires !== null && { expires }),
-  });
+function noAccountError(account: string, hint = ''): Error {
+  return new Error(`There is no account ${account}.${hint}`);
 }
 
 async function printUsage(

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Account, AccountTable } from '../../platform/accounts.ts';
+import type { AccountTable } from '../../platform/accounts.ts';
 import type { AuditLog } from '../../platform/audit.ts';
-import { createByOperator, restrict, settle } from '../../platform/keys/by-operator.ts';
 import type { KeyRecord, Keys } from '../../platform/keys/keys.ts';
 import type { SendMail } from '../../platform/smtp.ts';
 import type { Failures } from '../../platform/usage/failures.ts';
@@ -16,6 +15,7 @@ import type { AccountReply, Action } from '../accounts/reply.ts';
 import { html } from '../html.ts';
 import type { Notice } from '../parts.ts';
 import { TEXTS } from '../texts.ts';
+import { createOperations, type Operations } from './operations.ts';
 import { type Operation, operationSection } from './overview.ts';
 import {
   accountDetails,
@@ -53,7 +53,7 @@ const { operator: TEXT, account: ACCOUNT } = TEXTS;
 /** Number of accounts per page. */
 const LISTED = 25;
 
-/** Creates the pages and forms that only operators can use. Each form appends to the audit log before it changes anything. */
+/** Creates the pages and forms that only operators can use. */
 export function createOperator(
   {
     accounts,
@@ -65,11 +65,10 @@ export function createOperator(
     operation,
     sendMail,
     origin,
-    log: serviceLog,
+    log,
   }: OperatorDependencies,
   members: Members,
 ) {
-  const stores = { keys, accounts };
   const wrong = (text: string): Feedback => ({ notice: { text, isError: true } });
   const reply = (
     path: string,
@@ -149,118 +148,90 @@ export function createOperator(
     id: string;
     form: URLSearchParams;
     member: Member;
-    log: (action: string, details?: string) => Promise<void>;
+    operations: Operations;
   }) => Promise<AccountReply>;
 
-  /** Runs an action on the object that the field `id` names, or on `subject`. */
+  /** Runs an action on the object that the field `id` names. */
   const action =
-    (act: Act, subject = (form: URLSearchParams) => form.get('id') ?? ''): Action =>
+    (act: Act): Action =>
     (member, form, { ip = '' }) => {
-      const id = subject(form);
-      const log = (name: string, more = '') =>
-        audit.append({ actor: member.email, action: name, subject: id, details: more, from: ip });
-      return act({ id, form, member, log });
+      const operations = createOperations(
+        { accounts, keys, audit, members },
+        { actor: member.email, from: ip },
+      );
+      return act({ id: form.get('id') ?? '', form, member, operations });
     };
 
-  const onAccount = (name: string, change: (account: Account) => Promise<void>, mayBeOwn = true): Action =>
-    action(async ({ id, member, log }) => {
+  const onAccount = (
+    act: (operations: Operations, id: string) => Promise<unknown>,
+    mayBeOwn = true,
+  ): Action =>
+    action(async ({ id, member, operations }) => {
       const account = await accounts.get(id);
       if (!account) return details(id);
       if (!mayBeOwn && id === member.account) return details(id, wrong(TEXT.self));
-      await log(name);
-      await change(account);
+      await act(operations, id);
       return { status: 303, location: pathOf(id) };
     });
 
   const onKey = (
-    act: (
-      key: KeyRecord,
-      form: URLSearchParams,
-      log: (action: string, details?: string) => Promise<void>,
-    ) => Promise<Feedback | undefined>,
+    act: (operations: Operations, key: KeyRecord, limits: RateLimits) => Promise<unknown>,
   ): Action =>
-    action(async ({ id, form, log }) => {
+    action(async ({ id, form, operations }) => {
       const key = await keys.get(id);
       if (!key) return details('');
-      const shown = await act(key, form, log);
-      return shown ? details(key.account, shown) : { status: 303, location: pathOf(key.account) };
+      const limits = readLimits(form);
+      if (!limits) return details(key.account, wrong(TEXT.badLimit));
+      await act(operations, key, limits);
+      return { status: 303, location: pathOf(key.account) };
     });
 
   /** Creates a key for an account that exists, or for a new one. */
-  const createKey = (name: string, account?: (form: URLSearchParams) => string): Action =>
-    action(
-      async ({ id, form, log }) => {
-        if (account && !(await accounts.get(id))) return details(id);
-        const limits = readLimits(form);
-        const keyName = (form.get('name') ?? '').trim().slice(0, 60).replace(/\p{C}/gu, '');
-        const refuse = (text: string) => (account ? details(id, wrong(text)) : list('', 1, wrong(text)));
-        if (keyName === '') return refuse(TEXT.badName);
-        if (!limits) return refuse(TEXT.badLimit);
-        await log(name, [keyName, textOf(limits)].join(' ').trim());
-        const { apiKey } = await createByOperator(
-          stores,
-          { name: keyName, account: id, limits },
-          keys.create,
-        );
-        return details(id, { secret: apiKey });
-      },
-      account ?? (() => randomUUID()),
-    );
+  const createKey = (isNew: boolean): Action =>
+    action(async ({ form, operations }) => {
+      const account = isNew ? randomUUID() : (form.get('account') ?? '');
+      if (!isNew && !(await accounts.get(account))) return details(account);
+      const limits = readLimits(form);
+      const name = (form.get('name') ?? '').trim().slice(0, 60).replace(/\p{C}/gu, '');
+      const refuse = (text: string) => (isNew ? list('', 1, wrong(text)) : details(account, wrong(text)));
+      if (name === '') return refuse(TEXT.badName);
+      if (!limits) return refuse(TEXT.badLimit);
+      const key = { name, account, limits };
+      const { apiKey } = await operations.createKey(key, isNew ? 'create account' : 'create key');
+      return details(account, { secret: apiKey });
+    });
 
   const forms: Readonly<Record<string, Action>> = {
-    '/operator/accounts/create': createKey('create account'),
-    '/operator/accounts/invite': action(
-      async ({ id: email, log }) => {
-        if (email === '') return list('', 1, wrong(ACCOUNT.badEmail));
-        // Whoever sees the link could use it.
-        if (!sendMail && (await members.isOperator(email))) return list('', 1, wrong(TEXT.operatorLink));
-        await log('invite');
-        const url = `${origin}/account/sign-in?token=${await members.invite(email)}`;
-        if (!sendMail) return list('', 1, { secret: url });
-        try {
-          await sendMail({
-            to: email,
-            subject: ACCOUNT.invitationSubject,
-            text: ACCOUNT.invitationText(url),
-          });
-          return list('', 1, { notice: { text: `${TEXT.invited} ${email}.` } });
-        } catch (thrown) {
-          serviceLog('email not sent', { cause: describe(thrown) }, 'error');
-          return list('', 1, wrong(TEXT.mailFailed));
-        }
-      },
-      (form) => readEmail(form.get('email') ?? '') ?? '',
-    ),
-    '/operator/accounts/disable': onAccount(
-      'disable account',
-      ({ id }) => accounts.update(id, { disabled: true, signedOut: Date.now() }),
-      false,
-    ),
-    '/operator/accounts/enable': onAccount('enable account', ({ id }) =>
-      accounts.update(id, { disabled: false }),
-    ),
-    '/operator/accounts/sign-out': onAccount('sign out', ({ id }) =>
-      members.signOutEverywhere({ account: id }),
-    ),
-    '/operator/keys/create': createKey('create key', (form) => form.get('account') ?? ''),
-    '/operator/keys/limits': onKey(async ({ account }, form, log) => {
-      const limits = readLimits(form);
-      if (!limits) return wrong(TEXT.badLimit);
-      await log('change limits', textOf(limits));
-      await restrict(stores, account, { ...(await accounts.get(account))?.restrictions, limits });
-      return undefined;
+    '/operator/accounts/create': createKey(true),
+    '/operator/accounts/invite': action(async ({ form, operations }) => {
+      const email = readEmail(form.get('email') ?? '');
+      if (email === undefined) return list('', 1, wrong(ACCOUNT.badEmail));
+      // Whoever sees the link could use it.
+      if (!sendMail && (await members.isOperator(email))) return list('', 1, wrong(TEXT.operatorLink));
+      const url = `${origin}/account/sign-in?token=${await operations.invite(email)}`;
+      if (!sendMail) return list('', 1, { secret: url });
+      try {
+        await sendMail({
+          to: email,
+          subject: ACCOUNT.invitationSubject,
+          text: ACCOUNT.invitationText(url),
+        });
+        return list('', 1, { notice: { text: `${TEXT.invited} ${email}.` } });
+      } catch (thrown) {
+        log('email not sent', { cause: describe(thrown) }, 'error');
+        return list('', 1, wrong(TEXT.mailFailed));
+      }
     }),
-    '/operator/keys/disable': onKey(async ({ id, account }, _form, log) => {
-      await log('disable key');
-      await keys.update(id, { disabled: true });
-      await settle(stores, account);
-      return undefined;
+    '/operator/accounts/disable': onAccount((operations, id) => operations.disableAccount(id), false),
+    '/operator/accounts/enable': onAccount((operations, id) => operations.enableAccount(id)),
+    '/operator/accounts/sign-out': onAccount((operations, id) => operations.signOut(id)),
+    '/operator/keys/create': createKey(false),
+    '/operator/keys/limits': onKey((operations, { id, account }, limits) => {
+      const all = { perMinute: null, perMonth: null, concurrent: null, ...limits };
+      return operations.restrict(account, { limits: all }, id);
     }),
-    '/operator/keys/enable': onKey(async ({ id }, _form, log) => {
-      await log('enable key');
-      await keys.update(id, { disabled: false });
-      return undefined;
-    }),
+    '/operator/keys/disable': onKey((operations, { id }) => operations.disableKey(id)),
+    '/operator/keys/enable': onKey((operations, { id }) => operations.enableKey(id)),
   };
 
   return { pages, forms };
@@ -273,10 +244,4 @@ function readLimits(form: URLSearchParams): RateLimits | undefined {
   );
   if (limits.some(([, text]) => !/^\d{1,10}$/.test(text) || Number(text) > 1e9)) return undefined;
   return Object.fromEntries(limits.map(([name, text]) => [name, Number(text)]));
-}
-
-function textOf(limits: RateLimits): string {
-  return Object.entries(limits)
-    .map(([name, limit]) => `${name}=${limit}`)
-    .join(' ');
 }

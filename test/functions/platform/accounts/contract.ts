@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AccountTable } from '../../../../functions/platform/accounts.ts';
 import type { AuditLog } from '../../../../functions/platform/audit.ts';
-import { createByOperator, restrict, settle } from '../../../../functions/platform/keys/by-operator.ts';
 import { type Keys, rotateKey } from '../../../../functions/platform/keys/keys.ts';
 import type { Failures } from '../../../../functions/platform/usage/failures.ts';
+import { createByOperator, restrict, settle } from '../../../../functions/site/operator/operations.ts';
 
 export interface AccountsUnderTest {
   readonly accounts: AccountTable;

@@ -492,7 +492,7 @@ describe('the pages for operators', () => {
       ['sign in', expect.any(String), ''],
       ['create account', account, 'first perMonth=5'],
       ['create key', account, 'second'],
-      ['change limits', id, 'perMinute=0 concurrent=2'],
+      ['change limits', id, 'perMinute=0 perMonth=default concurrent=2'],
       ['disable key', id, ''],
       ['enable key', id, ''],
     ]);
