@@ -10,7 +10,7 @@ import { withSamples } from '../router/samples.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Tool } from '../shared/tool.ts';
 import { type AccountDependencies, createAccounts } from './accounts/accounts.ts';
-import { isOwnForm, sessionCookie, sessionIn } from './accounts/cookies.ts';
+import { isOwnForm, sessionCookie, sessionIn } from './accounts/forms.ts';
 import { frontPage } from './front.ts';
 import { FRONT, type Language, languageOf } from './front-texts.ts';
 import { type Asset, type Assets, type Html, html, withCode } from './html.ts';

@@ -13,11 +13,10 @@ import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
 import { createOperator, type OperatorDependencies } from '../operator/operator.ts';
 import type { Notice } from '../parts.ts';
 import { TEXTS } from '../texts.ts';
-import { isOwnForm, readForm } from './cookies.ts';
+import { type AccountReply, type Action, isOwnForm, readForm } from './forms.ts';
 import { type Member, Members, readEmail, SESSION_LIFETIME } from './members.ts';
 import { NewKeys } from './new-keys.ts';
 import { accountPage, confirmPage, type SignUp, signInPage } from './pages.ts';
-import type { AccountReply, Action } from './reply.ts';
 
 export interface AccountDependencies extends OperatorDependencies {
   readonly records: Records;

@@ -4,7 +4,7 @@ import type { HttpRequest } from '../../router/http.ts';
 import { MINUTE } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
-import { cookieIn, cookieOf } from '../accounts/cookies.ts';
+import { cookieIn, cookieOf } from '../accounts/forms.ts';
 import { identityRecord, type Members, readEmail } from '../accounts/members.ts';
 import { createProvider, type Flow, type Identity } from './provider.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSmtp } from '../../../../functions/platform/smtp.ts';
-import { sessionCookie } from '../../../../functions/site/accounts/cookies.ts';
+import { sessionCookie } from '../../../../functions/site/accounts/forms.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
 import type { Stores } from '../../../../infra/local/stores.ts';
 import { type MailServer, startMailServer } from '../mail-server.ts';

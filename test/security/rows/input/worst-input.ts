@@ -14,7 +14,7 @@ import { quote } from '../../../../functions/shared/quote.ts';
 import { readDataUrl } from '../../../../functions/shared/source/data-url.ts';
 import { dispositionName, mediaTypeIn } from '../../../../functions/shared/source/name.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
-import { sessionIn } from '../../../../functions/site/accounts/cookies.ts';
+import { sessionIn } from '../../../../functions/site/accounts/forms.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { readSignedUrl } from '../../../../infra/local/server/http/files.ts';
 import { unlimited } from '../../../functions/accounts.ts';
