@@ -8,16 +8,20 @@ import type { PriceRows } from '../platform/usage/report.ts';
 import type { Usage } from '../platform/usage/usage.ts';
 import type { ConversionError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
+import type { RouterSettings } from '../shared/settings/service.ts';
 import type { LimitDependencies } from './admission/admit.ts';
 import type { DemoDependencies } from './admission/demo.ts';
 import type { Coalesce } from './coalesce.ts';
 import type { HealthDependencies } from './health.ts';
-import type { Contact } from './reply.ts';
 import type { SampleUrl } from './samples.ts';
 import type { Traces } from './traces/traced-call.ts';
 
 /** The dependencies of the router, which differ between AWS and one machine. */
-export interface Dependencies extends LimitDependencies, HealthDependencies, DemoDependencies {
+export interface Dependencies
+  extends RouterSettings,
+    LimitDependencies,
+    HealthDependencies,
+    DemoDependencies {
   readonly keys: KeyFinder;
   readonly usage: Usage;
   /** Recent failures of each account. None are kept if absent. */
@@ -34,14 +38,9 @@ export interface Dependencies extends LimitDependencies, HealthDependencies, Dem
   readonly coalesce: Coalesce;
   /** Caches results for requests with `_cache`. Nothing is cached if absent. */
   readonly resultCache?: ResultCache | undefined;
-  readonly contact: Contact;
-  /** Origins of the web pages that may call the service, or `*`. None if absent. */
-  readonly corsOrigins?: readonly string[] | undefined;
   /** Returns why all requests are currently rejected, for example because the service is stopping. */
   readonly refusal?: () => ConversionError | undefined;
   readonly log: Log;
-  /** Whether the line of a call contains the IP address of the caller. */
-  readonly logsIp?: boolean | undefined;
   /** No traces are sent if absent. */
   readonly traces?: Traces | undefined;
   /** When usage is recorded. Before the reply by default. */

@@ -4,9 +4,9 @@ import type { Storage } from '../platform/storage.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
 import { namesWithoutEffect } from '../shared/options/read-options.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
+import type { Contact } from '../shared/settings/service.ts';
 import { JSON_PATH } from './http.ts';
 import {
-  type Contact,
   detailHeaders,
   errorReply,
   type HttpReply,

@@ -4,6 +4,7 @@ import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { type ConversionError, ERRORS } from '../shared/errors.ts';
 import { type NamedOptions, namesWithoutEffect } from '../shared/options/read-options.ts';
+import type { Contact } from '../shared/settings/service.ts';
 
 export interface HttpReply {
   readonly status: number;
@@ -15,16 +16,6 @@ export interface HttpReply {
   readonly file?: string;
   /** Content of the result that is the body, if it was read from another server. */
   readonly content?: Readable;
-}
-
-/** URLs for getting a key and support. Both are part of the response to a missing or invalid key. */
-export interface Contact {
-  readonly accountUrl: string;
-  readonly supportUrl: string;
-  /** Whether people can sign up at `accountUrl`. Defaults to true. */
-  readonly canSignUp?: boolean;
-  /** Whether demo mode is on. Defaults to true. */
-  readonly hasDemo?: boolean;
 }
 
 /** Headers of text responses. Never `text/html`, because the body can contain the caller's text. */

@@ -14,6 +14,7 @@ import type {
 } from '../../functions/platform/aws/environment.ts';
 import { defaultSizes, type Sizes } from '../../functions/platform/aws/sizes.ts';
 import { SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
+import { type RouterSettings, withoutZeros } from '../../functions/shared/settings/service.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
 import { Alarms, Queries } from './constructs/alarms.ts';
@@ -90,18 +91,8 @@ export class ServiceStack extends Stack {
         isolated: settings.tenantIsolation,
         ...(settings.showCosts && { sizes: this.#sizes }),
         urlLifetime: settings.urlLifetime,
-        corsOrigins: settings.corsOrigins,
-        accountUrl: settings.accountUrl ?? `${defaultSiteUrl}/account`,
-        supportUrl: settings.supportUrl ?? `${defaultSiteUrl}/support`,
+        settings: this.#routerSettings(defaultSiteUrl),
         ...(site && { site: this.#siteEnvironment(site, origin, bucket) }),
-        ...(settings.demo && {
-          demo: {
-            ...settings.demo,
-            concurrent: Math.max(1, Math.floor(DEMO_SHARE * settings.accountConcurrency)),
-          },
-        }),
-        rateLimits: settings.rateLimits,
-        logsIp: settings.logIp,
         ...(settings.traces && { traces: settings.traces }),
         ...(front && { frontSecret: front.secret }),
         version: readVersion((layer) => join(artifacts, 'layers', layer, layer)),
@@ -247,6 +238,23 @@ export class ServiceStack extends Stack {
       reserved: reserved[name],
       provisioned: provisioned[name],
     });
+  }
+
+  #routerSettings(siteUrl: string): RouterSettings {
+    const { accountUrl, supportUrl, corsOrigins, demo, rateLimits, logIp, accountConcurrency } =
+      this.#settings;
+    const concurrent = Math.max(1, Math.floor(DEMO_SHARE * accountConcurrency));
+    return {
+      contact: {
+        accountUrl: accountUrl ?? `${siteUrl}/account`,
+        supportUrl: supportUrl ?? `${siteUrl}/support`,
+        hasDemo: demo !== null,
+      },
+      defaultLimits: withoutZeros(rateLimits),
+      ...(demo && { demo: { ...demo, concurrent } }),
+      corsOrigins,
+      logsIp: logIp,
+    };
   }
 
   #commonEnvironment(): FunctionEnvironment {

@@ -16,14 +16,20 @@ const BASE = 'http://localhost';
 
 /** Runs the engines on this machine, without a server. The server's settings apply, except those of accounts. */
 export async function localEngines(parent: string, jobs: number): Promise<Service> {
-  const settings = readSettings();
+  const { router, ...settings } = readSettings();
   const directory = await makeTemporary(parent);
   const stores = openStores(directory);
   const apiKey = createApiKey();
   const keys = withKeys(stores.keys, [{ apiKey, name: 'convert' }]);
   const account = (await keys.find(apiKey))!.account;
   const composition = await composeService(
-    { ...settings, dataDirectory: directory, size: jobs, accountBytes: 0, rateLimits: {}, demo: undefined },
+    {
+      ...settings,
+      router: { ...router, defaultLimits: {}, demo: undefined },
+      dataDirectory: directory,
+      size: jobs,
+      accountBytes: 0,
+    },
     {
       ...stores,
       keys,

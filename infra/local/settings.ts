@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { HOUR } from '../../functions/shared/dates.ts';
 import { readAll } from '../../functions/shared/settings/define.ts';
 import type { OpenIdSettings } from '../../functions/shared/settings/openid.ts';
-import { type DemoSettings, withoutZeros } from '../../functions/shared/settings/service.ts';
+import { type RouterSettings, withoutZeros } from '../../functions/shared/settings/service.ts';
 import { CONVERSION_LIMITS } from '../../functions/shared/tool.ts';
 import { defaultSize, defaultWarmMemory, SETTINGS } from './definitions.ts';
 
@@ -34,11 +34,7 @@ export function readSettings() {
     publicUrl,
     /** Proxies whose `X-Forwarded-For` is believed. */
     proxies: networksOf(read.TRUSTED_PROXIES),
-    corsOrigins: read.CORS_ORIGINS,
-    accountUrl: read.ACCOUNT_URL ?? `${origin}/account`,
-    /** Whether there is a page on which callers sign up. */
-    canSignUp: read.SITE === 'on' || read.ACCOUNT_URL !== undefined,
-    supportUrl: read.SUPPORT_URL ?? `${origin}/support`,
+    router: routerSettingsOf(read, origin),
     /** Origin of this server, for links in emails. */
     origin,
     /** Whether the server also serves the site. */
@@ -70,22 +66,12 @@ export function readSettings() {
       settleTime: 1000 * read.SETTLE_TIME,
       conversionTime: 1000 * read.CONVERSION_TIME,
     },
-    /** Limits of keys without their own limits. */
-    rateLimits: withoutZeros({
-      perMinute: read.LIMIT_PER_MINUTE,
-      perMonth: read.LIMIT_PER_MONTH,
-      concurrent: read.LIMIT_CONCURRENT,
-    }),
     /** Loopback port of the Prometheus metrics, which are off if absent. */
     ...(read.METRICS_PORT !== undefined && { metricsPort: read.METRICS_PORT }),
     /** Seconds that running conversions get to finish when the server is stopped. */
     stopTime: read.STOP_TIME,
-    /** Limits of demo conversions without a key. Demo mode is off if absent. */
-    demo: demoOf(read),
     sandbox: read.SANDBOX,
     log: { format: read.LOG_FORMAT, level: read.LOG_LEVEL },
-    /** Whether the line of a call contains the IP address of the caller. */
-    logsIp: read.LOG_IP === 'on',
     /** Collector of traces. None are sent if absent. */
     collector:
       read.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
@@ -96,8 +82,24 @@ export function readSettings() {
 
 type Read = ReturnType<typeof readAll<typeof SETTINGS>>;
 
-function demoOf({ DEMO, DEMO_PER_ADDRESS, DEMO_PER_HOUR }: Read): DemoSettings | undefined {
-  return DEMO === 'on' ? { perAddress: DEMO_PER_ADDRESS, perHour: DEMO_PER_HOUR } : undefined;
+function routerSettingsOf(read: Read, origin: string): RouterSettings {
+  const { ACCOUNT_URL, DEMO, DEMO_PER_ADDRESS: perAddress, DEMO_PER_HOUR: perHour } = read;
+  return {
+    contact: {
+      accountUrl: ACCOUNT_URL ?? `${origin}/account`,
+      supportUrl: read.SUPPORT_URL ?? `${origin}/support`,
+      canSignUp: read.SITE === 'on' || ACCOUNT_URL !== undefined,
+      hasDemo: DEMO === 'on',
+    },
+    defaultLimits: withoutZeros({
+      perMinute: read.LIMIT_PER_MINUTE,
+      perMonth: read.LIMIT_PER_MONTH,
+      concurrent: read.LIMIT_CONCURRENT,
+    }),
+    ...(DEMO === 'on' && { demo: { perAddress, perHour } }),
+    corsOrigins: read.CORS_ORIGINS,
+    logsIp: read.LOG_IP === 'on',
+  };
 }
 
 function openIdOf(read: Read): OpenIdSettings | undefined {

@@ -1,7 +1,6 @@
-import type { RateLimits } from '../../shared/rate-limits.ts';
 import { textSetting } from '../../shared/settings/environment.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
-import type { DemoSettings } from '../../shared/settings/service.ts';
+import type { RouterSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Sizes } from './sizes.ts';
 
@@ -24,22 +23,14 @@ export interface RouterEnvironment extends FunctionEnvironment {
   readonly sizes?: Sizes;
   /** Lifetime of URLs in seconds. */
   readonly urlLifetime: number;
-  /** Origins of the web pages that may call the service, or `*`. */
-  readonly corsOrigins?: readonly string[];
-  readonly accountUrl: string;
-  readonly supportUrl: string;
   /** The site is off if absent. */
   readonly site?: SiteEnvironment;
-  /** Demo mode is off if absent. */
-  readonly demo?: DemoSettings;
-  /** Whether the log line of a call contains the IP address of the caller. */
-  readonly logsIp?: boolean;
+  /** Passed to the router's dependencies as they are. */
+  readonly settings: RouterSettings;
   /** Collector of traces, and the SSM parameter with further headers. None are sent if absent. */
   readonly traces?: { readonly endpoint: string; readonly parameter?: string | undefined } | undefined;
   /** Value of the header that CloudFront adds. Absent without CloudFront. */
   readonly frontSecret?: string;
-  /** Limits of keys without their own limits. 0 means no limit. */
-  readonly rateLimits: Required<RateLimits>;
   /** Body of `GET /api/version`. */
   readonly version: { readonly engines?: Readonly<Record<string, string>> };
 }

@@ -15,7 +15,7 @@ import { createStores } from '../../platform/stores.ts';
 import { createPricing } from '../../platform/usage/report.ts';
 import { createLog } from '../../shared/log.ts';
 import { SITE_PATH, TIMEOUTS } from '../../shared/settings/aws.ts';
-import { logSettings, withoutZeros } from '../../shared/settings/service.ts';
+import { logSettings } from '../../shared/settings/service.ts';
 import { CONVERSION_LIMITS } from '../../shared/tool.ts';
 import { loadSite } from '../../site/load.ts';
 import * as tools from '../../tools.ts';
@@ -40,7 +40,7 @@ export function readDependencies(): Dependencies & {
   readonly frontSecret?: string | undefined;
 } {
   const environment = readEnvironment<RouterEnvironment>();
-  const { isolated, metricsNamespace, toolFunctions, demo } = environment;
+  const { isolated, metricsNamespace, toolFunctions, settings } = environment;
   const lambda = new LambdaClient({
     // The SDK would also retry errors after which the conversion may still be running.
     maxAttempts: 1,
@@ -69,7 +69,7 @@ export function readDependencies(): Dependencies & {
     usage: watched(stores.usage),
     failures,
     priceRows: environment.sizes && createPricing(environment.sizes),
-    defaultLimits: withoutZeros(environment.rateLimits),
+    ...settings,
     storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),
     resultCache: createS3Cache(results),
     uploads: createS3Uploads(results),
@@ -82,15 +82,7 @@ export function readDependencies(): Dependencies & {
     version: withNode(environment.version),
     coalesce: createCoalescer(),
     limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits },
-    demo,
-    corsOrigins: environment.corsOrigins,
-    contact: {
-      accountUrl: environment.accountUrl,
-      supportUrl: environment.supportUrl,
-      hasDemo: demo !== undefined,
-    },
     log: withCallMetrics(log, metricsNamespace),
-    logsIp: environment.logsIp,
     traces:
       traces &&
       createTraces({
@@ -100,7 +92,7 @@ export function readDependencies(): Dependencies & {
         log,
       }),
   };
-  const { site, supportUrl } = environment;
+  const { site } = environment;
   if (!site) return { ...dependencies, frontSecret };
   const open: Parameters<typeof createSiteGateway>[0]['open'] = async (keep) => {
     const { openSite } = await loadSite();
@@ -114,7 +106,7 @@ export function readDependencies(): Dependencies & {
       audit,
       accounts,
       records,
-      supportUrl,
+      supportUrl: settings.contact.supportUrl,
       keep,
     });
   };

@@ -20,6 +20,32 @@ export interface DemoSettings {
   readonly concurrent?: number;
 }
 
+/** Where callers get a key and support. */
+export interface Contact {
+  readonly accountUrl: string;
+  readonly supportUrl: string;
+  /** Whether people can sign up at `accountUrl`. Defaults to true. */
+  readonly canSignUp?: boolean;
+  /** Whether demo mode is on. Defaults to true. */
+  readonly hasDemo?: boolean;
+}
+
+/**
+ * The router's settings on both platforms. Each platform reads them in its own way, and passes them to the router's dependencies as
+ * they are, so that a new one needs no further code on the way.
+ */
+export interface RouterSettings {
+  readonly contact: Contact;
+  /** Limits of keys without their own limits. */
+  readonly defaultLimits: RateLimits;
+  /** Demo mode is off if absent. */
+  readonly demo?: DemoSettings | undefined;
+  /** Origins of the web pages that may call the service, or `*`. None if absent. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** Whether the log line of a call contains the IP address of the caller. */
+  readonly logsIp?: boolean | undefined;
+}
+
 /** Reads LOG_FORMAT (`json` or `pretty`) and LOG_LEVEL. */
 export function logSettings(defaultFormat: LogFormat): { format: LogFormat; level: Level } {
   return {

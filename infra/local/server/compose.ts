@@ -105,7 +105,7 @@ export async function composeService(
   }: Dependencies,
 ) {
   collectBuffersEarly();
-  const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
+  const { conversionLimits: limits, urlLifetime, size, queue } = settings;
   const { dataDirectory, accountBytes = defaultShare(dataDirectory) } = settings;
   const paths = pathsIn(dataDirectory);
   const space = new FreeSpace({ data: dataDirectory, temporary: tmpdir() });
@@ -212,9 +212,8 @@ export async function composeService(
     keys: callers.keys,
     limiter,
     usage,
-    defaultLimits: settings.rateLimits,
-    demo: settings.demo,
-    keyless: createKeylessLimit(Math.max(KEYLESS_PER_MINUTE, settings.demo?.perAddress ?? 0)),
+    ...settings.router,
+    keyless: createKeylessLimit(Math.max(KEYLESS_PER_MINUTE, settings.router.demo?.perAddress ?? 0)),
     ...operation,
     failures,
     isDisabled: async (account: string) => (await siteStores?.accounts.get(account))?.disabled ?? false,
@@ -227,9 +226,6 @@ export async function composeService(
     sampleUrl: samples === undefined ? undefined : (name: string) => `http://${samples}/${name}`,
     coalesce: createCoalescer({ maxCallers: callersPerConversion(descriptors.connections, queue) }),
     resultCache: createMemoryCache(),
-    contact: { accountUrl, supportUrl, canSignUp: settings.canSignUp, hasDemo: settings.demo !== undefined },
-    corsOrigins: settings.corsOrigins,
-    logsIp: settings.logsIp,
     traces,
   };
 

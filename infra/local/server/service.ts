@@ -105,7 +105,8 @@ export async function startService(settings: Settings, dependencies: Dependencie
 
 /** Opens the site, whose script and style sheet are built during setup. */
 function openSite(settings: Settings, dependencies: Dependencies, { operation, storage }: Composition): Site {
-  const { supportUrl, signUp, smtpUrl, mailFrom, rateLimits } = settings;
+  const { signUp, smtpUrl, mailFrom } = settings;
+  const { contact, defaultLimits } = settings.router;
   const { layers, siteStores, usage, limiter, log } = dependencies;
   const read = (name: string) => readFileSync(join(layers, '../site', name), 'utf8');
   return createSite({
@@ -114,7 +115,7 @@ function openSite(settings: Settings, dependencies: Dependencies, { operation, s
       ...siteStores,
       usage,
       limiter,
-      defaultLimits: rateLimits,
+      defaultLimits,
       signUp,
       sendMail: smtpUrl === undefined ? undefined : createSmtp(smtpUrl, mailFrom),
       openId: settings.openId,
@@ -125,7 +126,7 @@ function openSite(settings: Settings, dependencies: Dependencies, { operation, s
     },
     resultOrigins: settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).origin],
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
-    supportUrl: supportUrl === `${settings.origin}/support` ? undefined : supportUrl,
+    supportUrl: contact.supportUrl === `${settings.origin}/support` ? undefined : contact.supportUrl,
     maxSource: settings.conversionLimits.sourceBytes,
   });
 }

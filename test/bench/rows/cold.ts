@@ -82,7 +82,7 @@ async function routerStart(rounds: number): Promise<number> {
     resultsBucket: 'b',
     keyTable: 't',
     toolFunctions: {},
-    rateLimits: {},
+    settings: { contact: {}, defaultLimits: {} },
     conversionLimits: {},
     version: {},
   };

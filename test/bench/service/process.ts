@@ -11,16 +11,17 @@ const [directory, sourceHost] = process.argv.slice(2) as [string, string];
 const apiKeys = Array.from({ length: ACCOUNTS }, createApiKey);
 const stores = openStores(directory);
 const conversions: Steps[] = [];
+const settings = readSettings();
 const service = await startService(
   {
-    ...readSettings(),
+    ...settings,
     // A single account may use half of it, and one row makes 200 calls at once.
     queue: 1000,
     port: 0,
     host: '127.0.0.1',
     dataDirectory: directory,
     allowSources: [sourceHost],
-    rateLimits: {},
+    router: { ...settings.router, defaultLimits: {} },
   },
   {
     ...stores,

@@ -509,7 +509,9 @@ describe('the stack', () => {
     without.resourceCountIs('AWS::ApiGateway::Method', 12);
     expect(rightsOf(without).router!.join()).not.toMatch(/PutItem|DeleteItem|Scan|ssm/);
     expect(environmentOf(without, 'router')).not.toHaveProperty('site');
-    expect(environmentOf(without, 'router').accountUrl).toBe('https://example.com/account');
+    expect(environmentOf(without, 'router').settings).toMatchObject({
+      contact: { accountUrl: 'https://example.com/account' },
+    });
     expect(Object.keys(without.findOutputs('*'))).not.toContain('SiteUrl');
     without.hasResourceProperties('AWS::S3::Bucket', {
       CorsConfiguration: { CorsRules: [Match.objectLike({ AllowedMethods: ['GET', 'HEAD'] })] },
@@ -517,11 +519,11 @@ describe('the stack', () => {
   });
 
   it('leads to the site by its outermost host name', () => {
-    const siteOf = (of: Template) => environmentOf(of, 'router') as { accountUrl: string; site: object };
+    const siteOf = (of: Template) => environmentOf(of, 'router') as { settings: object; site: object };
     const domain = { name: 'convert.example.com', certificateArn: EVERYTHING.domain!.certificateArn };
 
     expect(siteOf(synthesize({ ...settings, domain }))).toMatchObject({
-      accountUrl: 'https://convert.example.com/api/site/account',
+      settings: { contact: { accountUrl: 'https://convert.example.com/api/site/account' } },
       site: { origin: 'https://convert.example.com', signUp: 'invite' },
     });
     expect(siteOf(synthesize(EVERYTHING)).site).toMatchObject({

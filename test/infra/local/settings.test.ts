@@ -20,7 +20,7 @@ it('converts as many sources at once as the machine has cores, but at most 64', 
 it('names its own account page at the address it listens on', () => {
   vi.stubEnv('HOST', '192.0.2.7');
 
-  expect(readSettings().accountUrl).toBe('http://192.0.2.7:3000/account');
+  expect(readSettings().router.contact.accountUrl).toBe('http://192.0.2.7:3000/account');
 });
 
 it('counts the name of the machine and of its public URL among its own hosts', () => {
