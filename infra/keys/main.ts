@@ -1,15 +1,15 @@
 // Manages API keys: `npm run keys -- help`. Uses the database in DATA_DIR, or with --table a deployed DynamoDB table.
 import * as tools from '../../functions/tools.ts';
-import { HELP, readCommand, UsageError } from './command.ts';
-import { runCommand } from './run.ts';
+import { UsageError } from './arguments.ts';
+import { HELP, readCommand } from './commands.ts';
 import { openStores } from './stores.ts';
 
 try {
   const command = readCommand(process.argv.slice(2), Object.keys(tools));
-  if (command.name === 'help') process.stdout.write(HELP);
+  if (!command) process.stdout.write(HELP);
   else {
     const stores = await openStores(command);
-    process.stdout.write(await runCommand(command, stores));
+    process.stdout.write(await command.run(stores));
     stores.close();
   }
 } catch (thrown) {

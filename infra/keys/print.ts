@@ -1,6 +1,7 @@
 import type { AuditEntry } from '../../functions/platform/audit.ts';
 import { isValid, type KeyRecord } from '../../functions/platform/keys/keys.ts';
 import type { Restrictions } from '../../functions/platform/keys/restrictions.ts';
+import type { ReportedRow } from '../../functions/platform/usage/report.ts';
 import { dayOf } from '../../functions/shared/dates.ts';
 
 /** Formats a key as lines of names and values. */
@@ -93,4 +94,34 @@ export function columns(
       .trimEnd(),
   );
   return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Formats usage as a table with a line for the total. */
+export function usageTable(rows: readonly ReportedRow[], total: ReportedRow): string {
+  const head = [
+    'account',
+    'day',
+    'tool',
+    'conversions',
+    'failed',
+    'cached',
+    'source MB',
+    'result MB',
+    'pages',
+    'tool s',
+    ...(total.estimatedDollars === undefined ? [] : ['cold starts', '$']),
+  ];
+  const cells = (row: ReportedRow) => [
+    row.account,
+    row.day,
+    row.tool,
+    String(row.conversions),
+    String(Object.values(row.failures).reduce((sum, count) => sum + count, 0)),
+    String(row.cached),
+    ...[row.sourceBytes / 1e6, row.resultBytes / 1e6].map((megabytes) => megabytes.toFixed(1)),
+    String(row.pages),
+    (row.milliseconds / 1000).toFixed(1),
+    ...(row.estimatedDollars === undefined ? [] : [String(row.coldStarts), row.estimatedDollars.toFixed(4)]),
+  ];
+  return columns([head, ...[...rows, total].map(cells)], (column) => column > 2);
 }

@@ -11,24 +11,18 @@ import * as tools from '../../functions/tools.ts';
 import { OUTPUTS_FILE, readOutputs, regionOption } from '../aws/outputs.ts';
 import { readSettings } from '../local/settings.ts';
 import { openStores as openLocalStores } from '../local/stores.ts';
-import type { Command } from './command.ts';
-import type { Stores } from './run.ts';
+import type { Command, Stores } from './commands.ts';
 
 /** Opens the database in DATA_DIR, or a deployed DynamoDB table. @throws Error if there is no database to read */
 export async function openStores({
-  name,
   table,
   region,
-}: Exclude<Command, { name: 'help' }>): Promise<Stores & { close(): void }> {
+  creates,
+}: Omit<Command, 'run'>): Promise<Stores & { close(): void }> {
   if (table === undefined) {
     const { dataDirectory, origin } = readSettings();
     // Only a new key may start a new one, so that a wrong DATA_DIR does not look like a server without keys.
-    if (
-      name !== 'create' &&
-      name !== 'import' &&
-      name !== 'invite' &&
-      !existsSync(join(dataDirectory, 'docmill.db'))
-    ) {
+    if (!creates && !existsSync(join(dataDirectory, 'docmill.db'))) {
       throw new Error(
         `There is no database in ${dataDirectory}. Set DATA_DIR to the server's data directory.`,
       );

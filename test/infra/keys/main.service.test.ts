@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as tools from '../../../functions/tools.ts';
-import { readCommand } from '../../../infra/keys/command.ts';
-import { runCommand } from '../../../infra/keys/run.ts';
+import { readCommand } from '../../../infra/keys/commands.ts';
 import { openStores } from '../../../infra/keys/stores.ts';
 import { startDynalite } from '../../aws-servers/dynalite.ts';
 import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
@@ -54,9 +53,9 @@ function runApart(...args: string[]): Promise<Ended> {
 async function run(...args: string[]): Promise<Ended> {
   try {
     const command = readCommand(args, Object.keys(tools));
-    if (command.name === 'help') throw new Error('The help is printed by the script.');
+    if (!command) throw new Error('The help is printed by the script.');
     const stores = await openStores(command);
-    const stdout = await runCommand(command, stores);
+    const stdout = await command.run(stores);
     stores.close();
     return { code: 0, stdout, stderr: '' };
   } catch (thrown) {
@@ -188,7 +187,7 @@ it('does not take a missing database for one without keys', async () => {
   const empty = mkdtempSync(join(directory, 'empty-'));
   vi.stubEnv('DATA_DIR', empty);
 
-  await expect(openStores(readCommand(['list'], Object.keys(tools)))).rejects.toThrow(
+  await expect(openStores(readCommand(['list'], Object.keys(tools))!)).rejects.toThrow(
     `There is no database in ${empty}. Set DATA_DIR to the server's data directory.`,
   );
   vi.stubEnv('DATA_DIR', directory);

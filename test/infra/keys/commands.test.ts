@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as tools from '../../../functions/tools.ts';
-import { readCommand, UsageError } from '../../../infra/keys/command.ts';
+import { UsageError } from '../../../infra/keys/arguments.ts';
+import { readCommand } from '../../../infra/keys/commands.ts';
 
 const TOOLS = Object.keys(tools);
 

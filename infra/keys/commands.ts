@@ -1,0 +1,347 @@
+import { userInfo } from 'node:os';
+import type { AccountTable } from '../../functions/platform/accounts.ts';
+import type { AuditLog } from '../../functions/platform/audit.ts';
+import { keyIdOf } from '../../functions/platform/keys/api-key.ts';
+import type { KeyRecord, Keys, NewKey } from '../../functions/platform/keys/keys.ts';
+import type { Records } from '../../functions/platform/records.ts';
+import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage/report.ts';
+import type { Usage } from '../../functions/platform/usage/usage.ts';
+import { LINK_PARAMETERS, signQuery } from '../../functions/router/admission/signature.ts';
+import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
+import { monthOf } from '../../functions/shared/dates.ts';
+import type { Parameter } from '../../functions/shared/options/option.ts';
+import { Members, readEmail } from '../../functions/site/accounts/members.ts';
+import { createOperations, type Operations } from '../../functions/site/operator/operations.ts';
+import * as tools from '../../functions/tools.ts';
+import { Arguments, type OptionName, UsageError } from './arguments.ts';
+import { auditTable, describeAccount, describeKey, keyTable, usageTable } from './print.ts';
+
+export interface Stores {
+  readonly keys: Keys;
+  readonly usage: Usage;
+  readonly records: Records;
+  readonly accounts: AccountTable;
+  readonly audit: AuditLog;
+  /** Origin of the site. */
+  readonly origin: string;
+  /** Absent on one machine, where nothing is billed. */
+  readonly priceRows?: PriceRows | undefined;
+}
+
+type Context = Stores & { readonly operations: Operations };
+
+/** What a command prints: a value as JSON, or a text. */
+interface Printed {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+interface Definition {
+  /** Lines of the help. Those that begin with a space continue the one above. */
+  readonly help: string;
+  readonly takes?: readonly OptionName[];
+  /** Maximum number of words after the name of the command. */
+  readonly words?: number;
+  /** Whether the command may create the database. */
+  readonly creates?: true;
+  /** Reads the arguments before a database is opened. @throws UsageError */
+  readonly read: (args: Arguments) => (context: Context) => Promise<Printed>;
+}
+
+const LIMITS = ['per-minute', 'per-month', 'concurrent'] as const;
+const NEW = ['name', 'account', 'expires', 'tools', 'signing', ...LIMITS] as const;
+
+const COMMANDS: Readonly<Record<string, Definition>> = {
+  create: {
+    help: `create --name NAME [--account ACCOUNT] [--expires 90d] [--tools html2pdf,pdftools] [--signing]
+       [--per-minute N] [--per-month N] [--concurrent N]
+                          creates a key and prints it once; with --signing one that can only sign links`,
+    takes: NEW,
+    creates: true,
+    read: (args) => {
+      const key = args.newKey();
+      return async (context) => {
+        await checkAccount(key, context);
+        return printedNew(await context.operations.createKey(key));
+      };
+    },
+  },
+  sign: {
+    help: `sign ID URL [--expires 24h]
+                          signs a URL without a key, such as 'https://HOST/api/?app=…&infile=…&outfile=…', with the
+                          signing key ID`,
+    takes: ['expires'],
+    words: 2,
+    read: (args) => {
+      const link = {
+        id: args.key(),
+        url: readUrl(args.words[1]),
+        expires: Math.floor(args.end('24h') / 1000),
+      };
+      return async ({ operations, keys }) => {
+        await operations.logSigned(link.id);
+        const url = await signUrl(link, keys);
+        return { value: { url, expires: new Date(1000 * link.expires).toISOString() }, text: `${url}\n` };
+      };
+    },
+  },
+  import: {
+    help: `import --hash HASH --name NAME [options of create]
+                          adds a key that its owner already has: HASH is the output of printf %s KEY | sha256sum`,
+    takes: ['hash', ...NEW],
+    creates: true,
+    read: (args) => {
+      const key = args.newKey();
+      const hash = readHash(args.values.hash);
+      return async (context) => {
+        await checkAccount(key, context);
+        const record = await context.operations.importKey(hash, key);
+        if (!record) throw new Error(`This key already exists: ${keyIdOf(hash)}.`);
+        return printedKey(record);
+      };
+    },
+  },
+  invite: {
+    help: `invite EMAIL              prints a link that signs a person in to the site, once, within 7 days (an operator: 15 minutes)
+invite [EMAIL] --operator prints a link that signs in an operator, and gives the account this role`,
+    takes: ['operator'],
+    words: 1,
+    creates: true,
+    read: ({ words: [word], values: { operator = false } }) => {
+      const email = readEmail(word ?? '');
+      if (email === undefined && (word !== undefined || !operator))
+        throw new UsageError(`The command 'invite' needs an email address such as name@example.com.`);
+      return async ({ operations, origin }) => {
+        const isOperator = operator || email === undefined;
+        const token = await (isOperator ? operations.inviteOperator(email) : operations.invite(email));
+        const url = `${origin}/account/sign-in?token=${token}`;
+        return { value: { email, url }, text: `${url}\n` };
+      };
+    },
+  },
+  list: {
+    help: 'list                      lists all keys',
+    read: () => async (context) => {
+      const all = await context.keys.list();
+      return { value: all, text: keyTable(all) };
+    },
+  },
+  show: {
+    help: 'show ID                   shows one key',
+    words: 1,
+    read: (args) => {
+      const id = args.key();
+      return async ({ keys }) => printedKey(await keys.get(id), id);
+    },
+  },
+  rotate: {
+    help: `rotate ID [--overlap 24h] creates another key with the same account, tools, limits and expiry; the old one
+                          expires after the overlap`,
+    takes: ['overlap'],
+    words: 1,
+    read: (args) => {
+      const [id, overlap] = [args.key(), args.overlap('24h')];
+      return async ({ operations }) => {
+        const created = await operations.rotateKey(id, overlap);
+        if (!created) throw new Error(`There is no valid key ${id}. Create a new one.`);
+        return printedNew(created);
+      };
+    },
+  },
+  disable: {
+    help: `disable ID | enable ID    refuses a key, or all keys and sessions of an account, or accepts them again`,
+    words: 1,
+    read: readSwitch('disableKey', 'disableAccount'),
+  },
+  enable: { help: '', words: 1, read: readSwitch('enableKey', 'enableAccount') },
+  audit: {
+    help: 'audit                     lists the actions of operators',
+    read: () => async (context) => {
+      const entries = await context.audit.read();
+      return { value: entries, text: auditTable(entries) };
+    },
+  },
+  revoke: {
+    help: 'revoke ID                 deletes a key',
+    words: 1,
+    read: (args) => {
+      const id = args.key();
+      return async ({ operations }) => {
+        if (!(await operations.revokeKey(id))) throw noKeyError(id);
+        return { value: { id, revoked: true }, text: `${id} is revoked.\n` };
+      };
+    },
+  },
+  limits: {
+    help: `limits ID|ACCOUNT [--per-minute N] [--per-month N] [--concurrent N] [--tools LIST] [--expires 90d]
+                          sets what all keys of an account, or of the key's account, may do; 0 refuses every call, 'default'
+                          instead of N removes a limit, and --tools all and --expires never lift a restriction`,
+    takes: [...LIMITS, 'tools', 'expires'],
+    words: 1,
+    read: (args) => {
+      const { id, isAccount } = args.keyOrAccount();
+      const changes = args.restrictions();
+      return async ({ operations, keys, accounts }) => {
+        const account = isAccount ? id : (await keys.get(id))?.account;
+        if (account === undefined) throw noKeyError(id);
+        if (!(await accounts.get(account))) throw noAccountError(account);
+        const restrictions = await operations.restrict(account, changes, id);
+        if (!isAccount) return printedKey(await keys.get(id), id);
+        return { value: { account, ...restrictions }, text: describeAccount(account, restrictions) };
+      };
+    },
+  },
+  usage: {
+    help: `usage [ID] [--month 2026-11] [--csv]
+                          shows usage of the key's account, or of all accounts`,
+    takes: ['month', 'csv'],
+    words: 1,
+    read: (args) => {
+      const id = args.words.length === 0 ? undefined : args.key();
+      const { month = monthOf(), csv } = args.values;
+      if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
+        throw new UsageError(`--month must have the form 2026-11, got '${month}'.`);
+      return async ({ keys, usage, priceRows }) => {
+        const record = id === undefined ? undefined : await keys.get(id);
+        if (id !== undefined && !record) throw noKeyError(id);
+        const unpriced = await usage.month(month, record?.account);
+        const rows = priceRows?.(unpriced) ?? unpriced;
+        const total = sumRows(rows);
+        const text = csv
+          ? usageCsv(rows)
+          : usageTable(rows, { ...total, account: 'total', day: month, tool: '' });
+        return { value: { month, total, days: rows }, text };
+      };
+    },
+  },
+};
+
+export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region REGION]]
+
+${Object.values(COMMANDS)
+  .flatMap(({ help }) => (help === '' ? [] : help.split('\n')))
+  .map((line) => `  ${line}\n`)
+  .join('')}
+Durations are a number and s, m, h or d. --table selects a DynamoDB table instead of the database in DATA_DIR.
+`;
+
+/** A command that was read from the command line. */
+export interface Command {
+  readonly table: string | undefined;
+  readonly region: string | undefined;
+  /** Whether the command may create the database. */
+  readonly creates: boolean;
+  /** Runs the command and returns its output. @throws Error if there is no such key or account. */
+  run(stores: Stores): Promise<string>;
+}
+
+/**
+ * Reads the command line. Returns `undefined` for the help.
+ * @throws UsageError that names the argument and the rule
+ */
+export function readCommand(
+  words: readonly string[],
+  toolNames: readonly string[],
+  now = Date.now(),
+): Command | undefined {
+  const args = new Arguments(words, toolNames, now);
+  const { help, json, table, region, csv } = args.values;
+  const definition = Object.hasOwn(COMMANDS, args.command) ? COMMANDS[args.command]! : undefined;
+  if (!definition && args.command !== 'help') throw new UsageError(`Unknown command '${args.command}'.`);
+  if (help || !definition) return undefined;
+  args.check(definition.takes ?? [], definition.words ?? 0);
+  const run = definition.read(args);
+  return {
+    table,
+    region,
+    creates: definition.creates ?? false,
+    async run(stores) {
+      const by = { actor: userName(), from: 'command line' };
+      const operations = createOperations({ ...stores, members: new Members(stores) }, by);
+      const { value, text } = await run({ ...stores, operations });
+      return json && !csv ? `${JSON.stringify(value, null, 2)}\n` : text;
+    },
+  };
+}
+
+/** Reads the commands that disable or enable a key or an account. */
+function readSwitch(ofKey: 'disableKey' | 'enableKey', ofAccount: 'disableAccount' | 'enableAccount') {
+  return (args: Arguments) => {
+    const { id, isAccount } = args.keyOrAccount();
+    return async ({ operations }: Context): Promise<Printed> => {
+      if (!isAccount) return printedKey(await operations[ofKey](id), id);
+      if (!(await operations[ofAccount](id))) throw noAccountError(id);
+      const value = { account: id, disabled: args.command === 'disable' };
+      return { value, text: `${id} is ${args.command}d.\n` };
+    };
+  };
+}
+
+function printedKey(record: KeyRecord | undefined, id = ''): Printed {
+  if (!record) throw noKeyError(id);
+  return { value: record, text: describeKey(record) };
+}
+
+function printedNew({ apiKey, record }: { apiKey: string; record: KeyRecord }): Printed {
+  return {
+    value: { ...record, apiKey },
+    text: `${describeKey(record)}\nAPI key, shown only once: ${apiKey}\n`,
+  };
+}
+
+/** Returns the name of this machine's user, who may have none in a container. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
+}
+
+interface Link {
+  readonly id: string;
+  readonly url: URL;
+  /** Epoch seconds. */
+  readonly expires: number;
+}
+
+/** Signs a URL, after checking its query in the same way as the service. */
+async function signUrl({ id, url, expires }: Link, keys: Keys): Promise<string> {
+  const signer = await keys.findSigner(id);
+  if (!signer) throw new Error(`There is no valid signing key ${id}. Create one with --signing.`);
+  const all = Object.values(tools);
+  const parameters = [...url.searchParams].map(([name, value]) => ({ name, value }));
+  const refused = parameters.find(({ name }) => ['apikey', ...LINK_PARAMETERS].includes(name));
+  if (refused) throw new Error(`Leave out the parameter '${refused.name}': everyone can read a signed link.`);
+  const query: Parameter[] = withWholeInfile(parameters, all);
+  readRequest(query, all, { unordered: query.length, canUpload: true });
+  return `${url.origin}${url.pathname}?${signQuery(query, { id, secret: signer.secret, expires })}`;
+}
+
+async function checkAccount({ account }: NewKey, { accounts }: Stores): Promise<void> {
+  if (account !== undefined && !(await accounts.get(account)))
+    throw noAccountError(account, ' Leave out --account to create one.');
+}
+
+function noKeyError(id: string): Error {
+  return new Error(`There is no key ${id}.`);
+}
+
+function noAccountError(account: string, hint = ''): Error {
+  return new Error(`There is no account ${account}.${hint}`);
+}
+
+function readHash(text = ''): string {
+  const hash = text.trim().toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(hash)) return hash;
+  throw new UsageError('--hash must be the SHA-256 of the key: 64 hexadecimal digits.');
+}
+
+function readUrl(text = ''): URL {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && /\/api\/?$/.test(url.pathname) && url.search !== '')
+    return url;
+  throw new UsageError(
+    "The command 'sign' needs the URL of a conversion, such as 'https://HOST/api/?app=html2image&infile=https%3A%2F%2Fexample.com%2F&outfile=a.png'.",
+  );
+}
