@@ -43,21 +43,32 @@ function toolTable(all: readonly Tool[]): string {
   return table(['`app`', 'what it does', '`outfile`', '`.zip` and `%d`, a file per page'], rows);
 }
 
+/** Rules with more words than this are written once, and named by the option that has them. */
+const SHORT_RULE = 4;
+
 function optionTable(tool: Tool): string {
   const { ignored, refused } = tool;
+  const owners = new Map<string, string>();
+  const ruleCell = (rule: string, name: string) => {
+    const owner = owners.get(rule);
+    if (owner !== undefined && rule.split(' ').length > SHORT_RULE) return `as for \`${owner}\``;
+    owners.set(rule, owner ?? name);
+    return rule;
+  };
   const sections = [...referenceOf(tool)].map(([title, some]) => {
-    const rows = some.map(({ option, rule, default: absent = '–', scope }) => [
-      names(option.names),
-      option.description,
-      rule,
-      absent,
-      scope,
-    ]);
-    const isScoped = rows.some((row) => row[4] !== '');
-    const columns = ['option', 'effect', 'value', 'default', ...(isScoped ? ['only'] : [])];
+    const rows = some.map(({ option, rule, default: absent = '–', scope }) => ({
+      option: names(option.names),
+      effect: option.description,
+      value: ruleCell(rule, option.names[0]!),
+      default: absent,
+      only: scope,
+    }));
+    const columns = (['option', 'effect', 'value', 'default', 'only'] as const).filter((column) =>
+      rows.some((row) => row[column] !== '' && row[column] !== '–'),
+    );
     const body = table(
       columns,
-      rows.map((row) => row.slice(0, columns.length)),
+      rows.map((row) => columns.map((column) => row[column])),
     );
     return [...(title === '' ? [] : [`### ${title}`]), body];
   });
