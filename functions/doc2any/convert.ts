@@ -8,9 +8,9 @@ import { createSources, type Document } from '../engines/office/sources.ts';
 import { createArchiver } from '../engines/pdf/archive.ts';
 import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
 import { NOT_EDITABLE, type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
-import { createPdfEngine, type PdfEngine } from '../engines/pdf/pdf-engine.ts';
+import { createPdfPrograms } from '../engines/pdf/pdf.ts';
+import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
-import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages, selectsAll } from '../shared/options/page-selection.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
@@ -27,15 +27,14 @@ const UNFITTED =
 
 type Doc2anyConversion = Conversion<Doc2anyOptions, SourceFile>;
 
-/** Creates the engine: LibreOffice, and the PDF engine (`rasterize`) for images. */
-export function createEngine(
-  dependencies: EngineDependencies,
-  rasterize: PdfEngine = createPdfEngine(dependencies),
-): Engine<typeof doc2any> {
+/** Creates the engine: LibreOffice, and the PDF engine for images. */
+export function createEngine(dependencies: EngineDependencies): Engine<typeof doc2any> {
   const sources = createSources(dependencies);
   const office = createOffice(dependencies);
-  const qpdf = createQpdf(dependencies);
-  const archiver = createArchiver(dependencies);
+  const programs = createPdfPrograms(dependencies);
+  const rasterize = createPdfEngine(programs, dependencies);
+  const archiver = createArchiver(programs);
+  const { qpdf } = programs;
 
   /** Converts the given pages, or all of them, and checks that the result has pages. */
   async function toPdf(
@@ -211,7 +210,7 @@ export function createEngine(
       await Promise.all([sources.warm(), office.warm()]);
     },
     close: async () => {
-      await Promise.all([sources, office, qpdf, archiver, rasterize].map((part) => part.close()));
+      await Promise.all([sources, office, programs].map((part) => part.close()));
     },
   };
 }

@@ -5,7 +5,7 @@ import { createBrowserPool } from '../engines/chromium/browser-pool.ts';
 import { TEXT_LAYER } from '../engines/chromium/request.ts';
 import { createArchiver } from '../engines/pdf/archive.ts';
 import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
-import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
+import { createPdfPrograms } from '../engines/pdf/pdf.ts';
 import { ofOption } from '../shared/errors.ts';
 import { type Conversion, type Engine, type EngineDependencies, pageFile } from '../shared/tool.ts';
 import { coverOptions, type Html2pdfOptions } from './options.ts';
@@ -21,8 +21,9 @@ export function createEngine(
   engineScript = SCRIPT,
 ): Engine<typeof html2pdf> {
   const browsers = createBrowserPool<Html2pdfOptions>(dependencies, engineScript);
-  const qpdf = createQpdf(dependencies);
-  const archiver = createArchiver(dependencies);
+  const programs = createPdfPrograms(dependencies);
+  const archiver = createArchiver(programs);
+  const { qpdf } = programs;
 
   /** Prints the page named by `--cover`. */
   async function printCover(conversion: Conversion<Html2pdfOptions, URL>, cover: string) {
@@ -74,7 +75,7 @@ export function createEngine(
     },
     warm: browsers.warm,
     close: async () => {
-      await Promise.all([browsers.close(), qpdf.close(), archiver.close()]);
+      await Promise.all([browsers.close(), programs.close()]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createArchiver } from '../engines/pdf/archive.ts';
 import type { PdfOutput } from '../engines/pdf/options.ts';
+import { createPdfPrograms } from '../engines/pdf/pdf.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
@@ -27,10 +28,12 @@ type PdftoolsConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
  * pages. Documents that change are prepared first.
  */
 export function createEngine(dependencies: EngineDependencies): Engine<typeof pdftools> {
-  const pdf = createPdfEngine(dependencies, createFallback(dependencies));
-  const toolbox = createToolbox(dependencies);
-  const archiver = createArchiver(dependencies);
-  const signer = createSigner(dependencies);
+  const programs = createPdfPrograms(dependencies);
+  const fallback = createFallback(dependencies);
+  const pdf = createPdfEngine(programs, dependencies, fallback);
+  const toolbox = createToolbox(dependencies, programs);
+  const archiver = createArchiver(programs);
+  const signer = createSigner(dependencies, programs);
 
   async function convert(conversion: PdftoolsConversion): Promise<Converted> {
     const { options, format, source, account } = conversion;
@@ -114,9 +117,9 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
 
   return {
     convert,
-    warm: () => pdf.warm(),
+    warm: () => programs.pdfium.warm(),
     close: async () => {
-      await Promise.all([pdf.close(), toolbox.close(), archiver.close(), signer.close()]);
+      await Promise.all([programs.close(), fallback.close(), toolbox.close()]);
     },
   };
 }

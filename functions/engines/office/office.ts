@@ -78,18 +78,17 @@ export function createOffice(dependencies: EngineDependencies) {
       { ...dependencies, ...own },
     );
   const printing = startHosts(500);
-  // Editable formats store which area of the window shows the document, and its size depends on earlier documents.
-  const editing = startHosts(1);
-  // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect
-  // until the process exits.
-  const asking = startHosts(1);
+  // For one document each. Editable formats store which area of the window shows the document, and its size depends on
+  // earlier documents. LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in
+  // effect until the process exits.
+  const fresh = startHosts(1);
 
   /** Hosts for other locales. LibreOffice reads its locale only when it starts, so each has processes of its own. */
   const foreign = new Map<string, EngineClient>();
   const warm = dependencies.warm ?? new WarmWorkers(MAX_FOREIGN * COST);
 
   function hostsOf({ locale }: Document, filter: string, password: string | undefined): EngineClient {
-    const hosts = password !== undefined ? asking : filter === 'pdf' ? printing : editing;
+    const hosts = password === undefined && filter === 'pdf' ? printing : fresh;
     if (locale === usual) return hosts;
     const requests = hosts === printing ? 500 : 1;
     const name = `${locale} ${requests}`;
@@ -167,7 +166,7 @@ export function createOffice(dependencies: EngineDependencies) {
     save,
     warm: () => printing.warm(),
     close: async () => {
-      await Promise.all([printing, editing, asking, ...foreign.values()].map((hosts) => hosts.close()));
+      await Promise.all([printing, fresh, ...foreign.values()].map((hosts) => hosts.close()));
     },
   };
 }

@@ -2,18 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
-import type { ScriptDependencies } from '../client.ts';
-import { createGraphs } from './graph/client.ts';
 import type { Adapted } from './graph/operations.ts';
 import { MAX_JSON } from './graph/streams.ts';
 import type { PdfConversion } from './options.ts';
+import type { PdfPrograms } from './pdf.ts';
 import type { PdfDocument } from './pdfium/document.ts';
-import type { Qpdf } from './qpdf/qpdf.ts';
 
 /** Adapts documents that PDFium reads wrongly; see `adaptDocument`. */
-export function createAdapter(dependencies: ScriptDependencies, qpdf: Qpdf) {
-  const graphs = createGraphs(dependencies);
-
+export function createAdapter({ qpdf, graphs }: PdfPrograms) {
   /** Returns a copy to draw or read, or the document itself if it needs no change or is too damaged or large for one. */
   async function adapt(document: PdfDocument, conversion: PdfConversion): Promise<PdfDocument> {
     const { format, directory } = conversion;
@@ -43,7 +39,7 @@ export function createAdapter(dependencies: ScriptDependencies, qpdf: Qpdf) {
     }
   }
 
-  return { adapt, close: () => graphs.close() };
+  return { adapt };
 }
 
 /** Returns a function that gives the sizes of pages in points. */

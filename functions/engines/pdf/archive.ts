@@ -2,13 +2,11 @@ import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import { fileContains } from '../../shared/source/file-contains.ts';
-import type { EngineDependencies } from '../../shared/tool.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
 import { levelOf, type Standard } from './graph/archive/standards.ts';
-import { createGraphs } from './graph/client.ts';
 import type { Archived } from './graph/operations.ts';
 import { MAX_JSON, readStreams } from './graph/streams.ts';
-import { createQpdf } from './qpdf/qpdf.ts';
+import type { PdfPrograms } from './pdf.ts';
 
 /** A PDF that follows a standard, or the same one with warnings that say why it does not. */
 export interface ArchivedPdf {
@@ -27,10 +25,7 @@ interface ArchiveSettings {
 }
 
 /** Makes finished PDFs follow PDF/A or PDF/UA. */
-export function createArchiver(dependencies: EngineDependencies) {
-  const qpdf = createQpdf(dependencies);
-  const graphs = createGraphs(dependencies);
-
+export function createArchiver({ qpdf, graphs }: PdfPrograms) {
   /**
    * Rewrites a PDF so that it follows a standard. With `force`, one that cannot follow it stays as it is.
    * @throws ConversionError `CONVERSION_FAILED` with an issue for each obstacle
@@ -73,12 +68,7 @@ export function createArchiver(dependencies: EngineDependencies) {
     return target;
   }
 
-  return {
-    archive,
-    close: async () => {
-      await Promise.all([qpdf.close(), graphs.close()]);
-    },
-  };
+  return { archive };
 }
 
 export type Archiver = ReturnType<typeof createArchiver>;

@@ -1,39 +1,33 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize, type Format } from '../../shared/formats.ts';
 import type { Converted } from '../../shared/tool.ts';
-import type { ScriptDependencies, StallTimeouts } from '../client.ts';
 import { createAdapter } from './adapter.ts';
 import { framePage } from './frame.ts';
 import { colorOf, PAGE_IMAGES, type PageImage, type PdfConversion } from './options.ts';
+import type { PdfPrograms } from './pdf.ts';
 import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
 import { type DrawOptions, drawFrames } from './pdfium/draw.ts';
 import type { Drawn, PageFrame } from './pdfium/drawing.ts';
-import { createPdfium } from './pdfium/pdfium.ts';
 import type { Fallback } from './pdfjs/fallback.ts';
-import { createQpdf } from './qpdf/qpdf.ts';
 import { filesOf, hasSignature, SIGNED, writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
 import { drawPages } from './share-pages.ts';
 
 export interface PdfEngine {
   convert(conversion: PdfConversion): Promise<Converted>;
-  warm(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /**
- * Creates an engine that draws pages with PDFium. Without `fallback`, documents and pages that PDFium cannot draw are
- * reported as damaged, and only jpg, png and tiff can be written. `times` replaces PDFium's timeouts.
+ * Creates an engine that draws pages with PDFium, a document in up to `size` processes. Without `fallback`, documents and
+ * pages that PDFium cannot draw are reported as damaged, and only jpg, png and tiff can be written.
  */
 export function createPdfEngine(
-  dependencies: ScriptDependencies,
+  programs: PdfPrograms,
+  { size }: { readonly size: number },
   fallback?: Fallback,
-  times?: StallTimeouts,
 ): PdfEngine {
-  const { size } = dependencies;
-  const engines: Engines = { pdfium: createPdfium(dependencies, times), fallback };
-  const qpdf = createQpdf(dependencies);
-  const adapter = createAdapter(dependencies, qpdf);
+  const engines: Engines = { pdfium: programs.pdfium, fallback };
+  const adapter = createAdapter(programs);
 
   async function convert(conversion: PdfConversion) {
     const { format, delivery, limits } = conversion;
@@ -47,7 +41,7 @@ export function createPdfEngine(
     }
     if (format === 'pdf') {
       const warnings = (await hasSignature(conversion.source.path)) ? [SIGNED] : [];
-      return { pageCount, warnings, outputs: writePdfs({ ...engines, qpdf }, document, pages, conversion) };
+      return { pageCount, warnings, outputs: writePdfs(programs, document, pages, conversion) };
     }
     if (format === 'txt') return { pageCount, outputs: writeTexts(engines, document, pages, conversion) };
     const frames: PageFrame[] = [];
@@ -71,13 +65,7 @@ export function createPdfEngine(
     return { pageCount, outputs: outputs(conversion.signal) };
   }
 
-  return {
-    convert,
-    warm: () => engines.pdfium.warm(),
-    close: async () => {
-      await Promise.all([engines.pdfium.close(), qpdf.close(), adapter.close(), fallback?.close()]);
-    },
-  };
+  return { convert };
 }
 
 async function open(engines: Engines, conversion: PdfConversion): Promise<PdfDocument> {

@@ -183,7 +183,7 @@ export const engines = [
   ),
   ...inFile(
     'functions/engines/office/office.ts',
-    [["password !== undefined ? asking : filter === 'pdf'", "filter === 'pdf'"]],
+    [["password === undefined && filter === 'pdf'", "filter === 'pdf'"]],
     'test/functions/doc2any/convert.',
   ),
   ...inFile('functions/engines/office/detect/archive.ts', [

@@ -1,11 +1,11 @@
 import sharp, { type ChannelStats, type Region } from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { createPdfEngine } from '../../../functions/engines/pdf/pdf-engine.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { ANNOTATIONS, annotatedPdf, pdfOf } from '../../fixtures/pdf-text.ts';
 import { isBlank, pixel } from '../../helpers/pixels.ts';
 import { useEngine, useOwnEngine } from '../conversion.ts';
+import { createDrawingEngine } from './pdf-engine.ts';
 import { BLUE, RED, sizeOf, WHITE } from './picture.ts';
 
 const { convertOne } = useEngine(pdftools, createEngine);
@@ -136,7 +136,7 @@ describe('a text annotation without an appearance', () => {
 
 describe('annotations of a hostile document', () => {
   // The fallback would hide a crash.
-  const alone = useOwnEngine(pdftools, createPdfEngine);
+  const alone = useOwnEngine(pdftools, (dependencies) => createDrawingEngine(dependencies));
   // As decimal fractions, because PDFium reads integers of this size as 0.
   const far = `${'3'.padEnd(39, '0')}.0`;
 

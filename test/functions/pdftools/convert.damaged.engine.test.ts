@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createPdfEngine } from '../../../functions/engines/pdf/pdf-engine.ts';
 import { createFallback } from '../../../functions/engines/pdf/pdfjs/fallback.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
@@ -8,6 +7,7 @@ import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { packedPdf, pdfOf } from '../../fixtures/pdf-text.ts';
 import { isBlank, pixel } from '../../helpers/pixels.ts';
 import { useEngine, useOwnEngine } from '../conversion.ts';
+import { createDrawingEngine } from './pdf-engine.ts';
 import { RED, small } from './picture.ts';
 
 const { convertOne, refusal } = useEngine(pdftools, createEngine);
@@ -167,7 +167,7 @@ describe('unusual documents', () => {
 // On a busy machine, the usual time for a page can run out before the memory does.
 const times = { stall: 300_000, page: 300_000 };
 const patient = useOwnEngine(pdftools, (dependencies) =>
-  createPdfEngine(dependencies, createFallback(dependencies), times),
+  createDrawingEngine(dependencies, createFallback(dependencies), times),
 );
 
 it('rejects a document that needs too much memory', async () => {

@@ -1,12 +1,12 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createPdfEngine } from '../../../functions/engines/pdf/pdf-engine.ts';
 import { createFallback } from '../../../functions/engines/pdf/pdfjs/fallback.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { PDF_BOMBS, picturePdf } from '../../fixtures/bombs/pdfs.ts';
 import { pixel } from '../../helpers/pixels.ts';
 import { useEngine, useOwnEngine } from '../conversion.ts';
+import { createDrawingEngine } from './pdf-engine.ts';
 import { sizeOf } from './picture.ts';
 
 const { convertOne } = useEngine(pdftools, createEngine);
@@ -15,7 +15,7 @@ describe('a document that needs too much memory', () => {
   // On a busy machine, the usual time for a page can run out before the memory does.
   const times = { stall: 300_000, page: 300_000 };
   const patient = useOwnEngine(pdftools, (dependencies) =>
-    createPdfEngine(dependencies, createFallback(dependencies), times),
+    createDrawingEngine(dependencies, createFallback(dependencies), times),
   );
 
   it.each(['contents of gigabytes', 'a form in itself', 'forms in forms, a billion'])(

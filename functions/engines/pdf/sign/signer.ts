@@ -5,9 +5,8 @@ import { relative } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { EngineDependencies } from '../../../shared/tool.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
-import { createGraphs } from '../graph/client.ts';
 import type { PreparedSignature } from '../graph/operations.ts';
-import { createQpdf } from '../qpdf/qpdf.ts';
+import type { PdfPrograms } from '../pdf.ts';
 
 /** Texts that readers show with the signature. */
 interface Signing {
@@ -22,13 +21,13 @@ type Identity = Awaited<ReturnType<typeof import('./cms.ts')['readPkcs12']>>;
  * Signs finished PDFs with the operator's keys. The process of the service makes the signature, because it must not
  * give a key to a process that reads documents.
  */
-export function createSigner(dependencies: EngineDependencies) {
-  const qpdf = createQpdf(dependencies);
-  const graphs = createGraphs(dependencies);
-
+export function createSigner(
+  { findSigner }: Pick<EngineDependencies, 'findSigner'>,
+  { qpdf, graphs }: PdfPrograms,
+) {
   /** @throws ConversionError `BAD_PARAMETER` if there is no such signer, or another account has it. */
   async function read(signer: string, account: string): Promise<Identity> {
-    const found = await dependencies.findSigner?.(signer, account);
+    const found = await findSigner?.(signer, account);
     if (!found) {
       const message = `Parameter '-sign': this account has no signer '${signer}'.`;
       throw new ConversionError('BAD_PARAMETER', message, { parameter: '-sign' });
@@ -84,11 +83,5 @@ export function createSigner(dependencies: EngineDependencies) {
     return target;
   }
 
-  return {
-    read,
-    sign,
-    close: async () => {
-      await Promise.all([qpdf.close(), graphs.close()]);
-    },
-  };
+  return { read, sign };
 }

@@ -6,7 +6,6 @@ import type { PageRange } from '../../../shared/options/option.ts';
 import { choosePages, integers, pagesText, selectsAll } from '../../../shared/options/page-selection.ts';
 import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
 import { ATTACHED, freeName } from '../graph/attachments.ts';
-import { createGraphs } from '../graph/client.ts';
 import type {
   Edited,
   FileFacts,
@@ -19,9 +18,8 @@ import type {
 import { MAX_JSON, readStreams } from '../graph/streams.ts';
 import { createImages, type ImageOperations } from '../images/client.ts';
 import { colorOf, type PdfOptions } from '../options.ts';
-import { createPdfium } from '../pdfium/pdfium.ts';
+import type { PdfPrograms } from '../pdf.ts';
 import type { Attached, Information, Part } from '../qpdf/job.ts';
-import { createQpdf } from '../qpdf/qpdf.ts';
 import { claimsStandard, hasSignature } from '../rewrite.ts';
 import { selectPages } from '../selection.ts';
 import { blankPdf } from '../stamp.ts';
@@ -50,10 +48,7 @@ const MAX_FILL = 5_000_000;
 const UNCLAIMED = 'The result does not claim to be PDF/A or PDF/UA, because it was changed.';
 
 /** Changes PDFs before they are drawn or written: qpdf merges and writes, and a Node process changes objects. */
-export function createToolbox(dependencies: EngineDependencies) {
-  const qpdf = createQpdf(dependencies);
-  const graphs = createGraphs(dependencies);
-  const pdfium = createPdfium(dependencies);
+export function createToolbox(dependencies: EngineDependencies, { qpdf, graphs, pdfium }: PdfPrograms) {
   const images = createImages(dependencies);
   const fonts = join(dependencies.layers, 'fonts/faces');
 
@@ -419,9 +414,7 @@ export function createToolbox(dependencies: EngineDependencies) {
     prepare,
     describe,
     extract,
-    close: async () => {
-      await Promise.all([qpdf.close(), graphs.close(), images.close(), pdfium.close()]);
-    },
+    close: () => images.close(),
   };
 }
 
