@@ -55,36 +55,35 @@ export function withoutObserver({ observer: _, ...others }: ScriptDependencies):
 
 /** Sends requests to an engine. Its workers start on the first request unless they are warmed up. */
 export class EngineClient {
-  readonly #description: EngineDescription;
-  readonly #dependencies: ClientDependencies;
-  #pool: WorkerPool | undefined;
+  readonly #times: StallTimeouts | undefined;
+  readonly #pool: WorkerPool;
 
-  constructor(description: EngineDescription, dependencies: ClientDependencies) {
-    this.#description = description;
-    this.#dependencies = dependencies;
+  constructor({ command, times, ...limits }: EngineDescription, dependencies: ClientDependencies) {
+    this.#times = times;
+    const { temporary, launcher, size, singleAccount, warm, observer } = dependencies;
+    this.#pool = new WorkerPool(command, {
+      temporary,
+      launcher,
+      size,
+      singleAccount,
+      warm,
+      observer,
+      ...limits,
+    });
   }
 
   /** Runs one request; see `WorkerPool.run`. @throws ConversionError also `TIMED_OUT` if the engine makes no progress */
   run<Result>(work: Work, request: WorkerRequest): Promise<Result> {
-    const { times } = this.#description;
-    if (!times) return this.#workers().run<Result>(work, request);
-    return withStallTimeout(request, times, (bounded) => this.#workers().run<Result>(work, bounded));
+    if (!this.#times) return this.#pool.run<Result>(work, request);
+    return withStallTimeout(request, this.#times, (bounded) => this.#pool.run<Result>(work, bounded));
   }
 
   async warm(): Promise<void> {
-    await this.#workers().warm();
+    await this.#pool.warm();
   }
 
   async close(): Promise<void> {
-    await this.#pool?.close();
-  }
-
-  #workers(): WorkerPool {
-    const { command, times: _, ...limits } = this.#description;
-    const { temporary, launcher, size, singleAccount, warm, observer } = this.#dependencies;
-    const place = { temporary, launcher, size, singleAccount, warm, observer };
-    this.#pool ??= new WorkerPool(command, { ...place, ...limits });
-    return this.#pool;
+    await this.#pool.close();
   }
 }
 

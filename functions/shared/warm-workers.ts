@@ -10,14 +10,23 @@ interface Worker {
 
 interface WarmWorker {
   readonly cost: number;
+  readonly isSpare: boolean;
   readonly resting: NodeJS.Timeout | undefined;
 }
 
+interface Pool {
+  /** Maximum number of requests at a time. */
+  readonly size: number;
+  warm(): Promise<void>;
+}
+
 /**
- * Keeps idle workers of any number of pools that have served an account, as long as their memory fits a budget. The ones that were
- * used longest ago are killed first.
+ * Keeps idle workers of any number of pools, as long as their memory fits a budget. Spares count, but only workers that
+ * have served an account are killed, those first that were used longest ago.
  */
 export class WarmWorkers {
+  /** The pools whose workers count. */
+  readonly pools = new Set<Pool>();
   readonly #budget: number;
   readonly #rests: boolean;
   /** In the order of their last use. */
@@ -30,14 +39,28 @@ export class WarmWorkers {
     this.#rests = rests;
   }
 
+  /** Maximum number of workers of all pools. */
+  get max(): number {
+    return [...this.pools].reduce((sum, { size }) => sum + size, MAX_WARM);
+  }
+
+  /** Counts a spare that takes `cost` MiB. */
+  keepSpare(worker: Worker, cost: number): void {
+    this.#keep(worker, { cost, isSpare: true, resting: undefined });
+  }
+
   /** Keeps a worker that has just become idle and takes `cost` MiB. */
   keep(worker: Worker, cost: number): void {
     const resting = this.#rests ? setTimeout(() => this.#kill(worker), REST_TIME).unref() : undefined;
-    this.#idle.set(worker, { cost, resting });
-    this.#spent += cost;
-    for (const oldest of this.#idle.keys()) {
+    this.#keep(worker, { cost, isSpare: false, resting });
+  }
+
+  #keep(worker: Worker, kept: WarmWorker): void {
+    this.#idle.set(worker, kept);
+    this.#spent += kept.cost;
+    for (const [oldest, { isSpare }] of this.#idle) {
       if (this.#spent <= this.#budget && this.#idle.size <= MAX_WARM) return;
-      this.#kill(oldest);
+      if (!isSpare) this.#kill(oldest);
     }
   }
 

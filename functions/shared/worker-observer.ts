@@ -1,11 +1,17 @@
+/** The workers of an engine. */
+export interface StartedPool {
+  /** Starts a worker unless an idle one can take the next request. */
+  warm(): Promise<void>;
+}
+
 /** Observes the workers of a tool, for its health and its metrics. */
 export interface WorkerObserver {
   /** A worker is being started ahead of need (`spare`) or because a request needs it (`demand`). */
   starting?(reason: 'spare' | 'demand'): void;
-  /** A worker of an engine can take requests. `pool` identifies the engine. */
-  ready?(pool: object): void;
+  /** A worker can take requests. */
+  ready?(pool: StartedPool): void;
   /** A worker exited before it could take requests, although it was not killed: the engine itself is broken. */
-  failed?(reason: string, pool: object): void;
+  failed?(reason: string, pool: StartedPool): void;
   /** A worker missed its start deadline while others are running. */
   late?(reason: string): void;
   /** A worker can take requests, but its engine started without its own sandbox. */

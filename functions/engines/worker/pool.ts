@@ -2,7 +2,7 @@ import { ConversionError, engineCrashError, stoppingError } from '../../shared/e
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
 import { abortError, untilAborted, withAnySignal, within } from '../../shared/timeout.ts';
 import { WarmWorkers } from '../../shared/warm-workers.ts';
-import type { WorkerObserver } from '../../shared/worker-observer.ts';
+import type { StartedPool, WorkerObserver } from '../../shared/worker-observer.ts';
 import type { Progress, Work } from '../protocol.ts';
 import { type ExcessLimits, watchExcess } from './excess.ts';
 import { watchGroup } from './linux/examine.ts';
@@ -23,7 +23,7 @@ export interface WorkerPoolOptions extends WorkerPlace {
   readonly requests: number;
   /** MiB that an idle worker and its child processes take, without what they share with others. Defaults to `memory`. */
   readonly cost?: number;
-  /** Keeps the idle workers of this pool and others. By default, this pool keeps up to `size` of its own. */
+  /** Keeps the idle workers of this pool and others. By default, this pool keeps up to `size` of its own, and a spare. */
   readonly warm?: WarmWorkers | undefined;
   /** Resident MiB above which a worker is replaced after its request. */
   readonly memory: number;
@@ -88,10 +88,11 @@ export class WorkerPool {
     const { memory, maxMemory = 4 * memory, maxDisk = MAX_DISK, maxThreads = MAX_THREADS } = options;
     this.#limits = { memory: maxMemory, disk: maxDisk, threads: maxThreads };
     this.#cost = options.cost ?? memory;
-    this.#warm = options.warm ?? new WarmWorkers(options.size * this.#cost);
-    // Start the thread now, while no engine runs that could disturb it.
-    watchGroup.start();
+    this.#warm = options.warm ?? new WarmWorkers((options.size + 1) * this.#cost);
+    this.#warm.pools.add(this);
     this.#start = (reason) => {
+      // The first call starts a thread, before an engine runs that could disturb it.
+      watchGroup.start();
       const started = new WorkerProcess(command, options);
       const isWorking = () => [...this.#existing].some(({ isReady }) => isReady);
       const worker = observe(started, { reason, isWorking, pool: this }, options.observer);
@@ -104,6 +105,11 @@ export class WorkerPool {
       return worker;
     };
     this.#queue = createFairQueue({ total: options.size, perAccount: (account) => this.#shareOf(account) });
+  }
+
+  /** Maximum number of concurrent requests. */
+  get size(): number {
+    return this.#options.size;
   }
 
   /** Pre-starts a worker and waits until it is ready. */
@@ -300,6 +306,7 @@ export class WorkerPool {
   #startSpare(): WorkerProcess {
     const worker = this.#start('spare');
     this.#idle.push(worker);
+    this.#warm.keepSpare(worker, this.#cost);
     return worker;
   }
 }
@@ -323,7 +330,7 @@ async function untilEnded(
 /** Reports the events of a worker to an observer, and returns the worker. */
 export function observe(
   worker: WorkerProcess,
-  { reason, isWorking, pool }: { reason: 'spare' | 'demand'; isWorking: () => boolean; pool: object },
+  { reason, isWorking, pool }: { reason: 'spare' | 'demand'; isWorking: () => boolean; pool: StartedPool },
   observer: WorkerObserver = {},
 ): WorkerProcess {
   observer.starting?.(reason);

@@ -31,7 +31,7 @@ import { describe, type Log } from '../../../functions/shared/log.ts';
 import type { ReadFacts } from '../../../functions/shared/source/facts.ts';
 import { HEAD_BYTES } from '../../../functions/shared/source/file-kind.ts';
 import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
-import { MAX_WARM, WarmWorkers } from '../../../functions/shared/warm-workers.ts';
+import { WarmWorkers } from '../../../functions/shared/warm-workers.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
@@ -132,6 +132,7 @@ export async function composeService(
   });
   metrics.watchDisk(space);
   const downloadState = new EngineState();
+  const maxDownloaders = size + 2;
   const downloaders = new Downloaders(
     {
       exceptions: settings.allowSources,
@@ -146,7 +147,7 @@ export async function composeService(
     {
       temporary,
       launcher: launcherIn(layers, DOWNLOAD_NICE),
-      max: size + 2,
+      max: maxDownloaders,
       log,
       observer: observeAll(downloadState, metrics.workersOf('download')),
     },
@@ -157,6 +158,8 @@ export async function composeService(
     resolve: downloaders.resolve,
   });
   const download = ownResultsFirst(storage, limitDownloads(DOWNLOADS * size, downloaders.download));
+  // A single account has no spare that could take over when its workers rest.
+  const warmWorkers = new WarmWorkers(settings.warmMemory, { rests: !singleAccount });
   const engineDependencies = {
     layers,
     code: CODE,
@@ -174,8 +177,7 @@ export async function composeService(
     log,
     afterReply,
     singleAccount,
-    // A single account has no spare that could take over when its workers rest.
-    warm: new WarmWorkers(settings.warmMemory, { rests: !singleAccount }),
+    warm: warmWorkers,
   };
   const engines = await loadEngines(
     Object.values(tools),
@@ -184,7 +186,7 @@ export async function composeService(
   );
   const invoke = limitInvocations(createInProcessInvoke(engines.handlers), queue);
 
-  const descriptors = divideDescriptors({ workers: 2 * size * Object.keys(tools).length + MAX_WARM, queue });
+  const descriptors = divideDescriptors({ workers: warmWorkers.max + maxDownloaders, queue });
   if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
   let [isStopping, requests] = [false, 0];
   const operation: Operation = {

@@ -35,6 +35,28 @@ it('counts no worker that serves a request', () => {
   expect(killed).toEqual([]);
 });
 
+it('counts spares, but keeps them', () => {
+  const { killed, workers } = makeWorkers(4);
+  const warm = new WarmWorkers(100);
+
+  warm.keepSpare(workers[0]!, 60);
+  warm.keep(workers[1]!, 30);
+  warm.keepSpare(workers[2]!, 60);
+  expect(killed).toEqual([1]);
+  warm.release(workers[2]!);
+  warm.keep(workers[3]!, 40);
+
+  expect(killed).toEqual([1]);
+});
+
+it('knows how many workers its pools have at most', () => {
+  const warm = new WarmWorkers(100);
+
+  for (const size of [2, 3]) warm.pools.add({ size, warm: async () => {} });
+
+  expect(warm.max).toBe(MAX_WARM + 5);
+});
+
 it('keeps no worker that alone exceeds the budget', () => {
   const { killed, workers } = makeWorkers(1);
 
