@@ -1,12 +1,12 @@
-import type { WorkerObserver } from '../../shared/worker-observer.ts';
+import type { StartedPool, WorkerObserver } from '../../shared/worker-observer.ts';
 
 export type EngineStatus = 'up' | 'starting' | 'down';
 
 /** Tracks whether a tool's engine works, based on the starts of its workers. */
 export class EngineState implements WorkerObserver {
   #isReady = false;
-  /** The engines whose last worker could not start. */
-  readonly #broken = new Set<object>();
+  /** The pools whose last worker could not start. */
+  readonly #broken = new Set<StartedPool>();
   #isUnsandboxed = false;
   readonly #onUnsandboxed: (reason: string) => void;
 
@@ -20,12 +20,22 @@ export class EngineState implements WorkerObserver {
     return this.#isReady ? 'up' : 'starting';
   }
 
-  ready(pool: object): void {
+  /** Starts a worker in each pool whose last one could not start. */
+  async restart(): Promise<void> {
+    const restarted = [...this.#broken].map(async (pool) => {
+      await pool.warm();
+      // The pool may need no other worker.
+      this.#broken.delete(pool);
+    });
+    await Promise.allSettled(restarted);
+  }
+
+  ready(pool: StartedPool): void {
     this.#isReady = true;
     this.#broken.delete(pool);
   }
 
-  failed(_reason: string, pool: object): void {
+  failed(_reason: string, pool: StartedPool): void {
     this.#broken.add(pool);
   }
 

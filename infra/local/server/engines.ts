@@ -14,12 +14,12 @@ interface Engines {
   readonly handlers: ReadonlyMap<string, Invoke>;
   /** Starts the engines of these tools, all by default. */
   warm(names?: readonly string[]): Promise<void>;
-  /** Returns the state of every tool. A tool that is down is restarted, but not for every request. */
+  /** Returns the state of every tool. Engines that are broken are restarted, but not for every request. */
   health(): Promise<Health>;
   close(): Promise<void>;
 }
 
-/** Minimum milliseconds between two attempts to start a tool that is down. */
+/** Minimum milliseconds between two attempts to start what is broken. */
 const RESTART_INTERVAL = 5000;
 /** Timeout for aborted conversions after their engines have exited, in milliseconds. */
 const ABORT_TIME = 5000;
@@ -59,7 +59,7 @@ export async function loadEngines(
     health: async () => {
       if (performance.now() - restarted > RESTART_INTERVAL) {
         restarted = performance.now();
-        for (const { state, engine } of loaded) if (state.status === 'down') engine.warm?.().catch(() => {});
+        for (const { state } of loaded) void state.restart();
       }
       return Object.fromEntries(loaded.map(({ state, entry: [name] }) => [name, state.status]));
     },

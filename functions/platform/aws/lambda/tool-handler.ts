@@ -134,7 +134,8 @@ async function prepare<T extends Tool>(
   return async (event, context) => {
     if (isHealthCheck(event)) {
       // Without this, a failed engine would stay down in an environment that serves only health checks.
-      if (state.status === 'down' || state.status === 'starting') await warm();
+      if (state.status === 'down') await Promise.race([state.restart(), setTimeout(WARM_TIME)]);
+      if (state.status === 'starting') await warm();
       return { status: state.status };
     }
     const remaining = context.getRemainingTimeInMillis() - RESERVE;

@@ -3,7 +3,8 @@ import { EngineState } from '../../../../functions/engines/worker/observer.ts';
 
 it('is down as long as one of the engines of a tool cannot start', () => {
   const state = new EngineState();
-  const [office, script] = [{}, {}];
+  const pool = () => ({ warm: async () => {} });
+  const [office, script] = [pool(), pool()];
 
   const seen = [
     () => {},
@@ -17,4 +18,30 @@ it('is down as long as one of the engines of a tool cannot start', () => {
   });
 
   expect(seen).toEqual(['starting', 'up', 'down', 'down', 'up']);
+});
+
+it('restarts what is broken', async () => {
+  const state = new EngineState();
+  const warmed: string[] = [];
+  const pool = (name: string, warm: () => Promise<void>) => ({
+    warm: () => {
+      warmed.push(name);
+      return warm();
+    },
+  });
+  const isBroken = pool('broken', async () => {
+    throw new Error('exit code 1');
+  });
+  state.ready(pool('working', async () => {}));
+  state.failed(
+    'exit code 1',
+    pool('idle', async () => {}),
+  );
+  state.failed('exit code 1', isBroken);
+
+  await state.restart();
+
+  expect([warmed, state.status]).toEqual([['idle', 'broken'], 'down']);
+  state.ready(isBroken);
+  expect(state.status).toBe('up');
 });
