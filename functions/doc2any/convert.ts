@@ -5,10 +5,10 @@ import { INPUTS, type Input } from '../engines/office/inputs.ts';
 import { createOffice } from '../engines/office/office.ts';
 import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
 import { createSources, type Document } from '../engines/office/sources.ts';
-import { createArchiver } from '../engines/pdf/archive.ts';
+import { archivePdf } from '../engines/pdf/archive.ts';
 import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
 import { NOT_EDITABLE, type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
-import { createPdfPrograms } from '../engines/pdf/pdf.ts';
+import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -33,8 +33,6 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
   const office = createOffice(dependencies);
   const programs = createPdfPrograms(dependencies);
   const rasterize = createPdfEngine(programs, dependencies);
-  const archiver = createArchiver(programs);
-  const { qpdf } = programs;
 
   /** Converts the given pages, or all of them, and checks that the result has pages. */
   async function toPdf(
@@ -46,13 +44,12 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
     const path = join(conversion.directory, `${name}.pdf`);
     const { shown, sheets } = await office.convert(document, { path, pageRange }, conversion);
     const pageCount = await sources.countPages(path, conversion);
+    const pdf = new Pdf(programs, { path }, conversion);
     // LibreOffice makes a page of each sheet, even if it is hidden.
     if (conversion.options.fit === 'sheet' && pageCount === sheets && shown.length < sheets) {
-      const target = join(conversion.directory, 'shown.pdf');
-      await qpdf.edit({ source: path, target, pages: shown }, conversion);
-      return { path: target, pageCount: shown.length, slides: [] };
+      return { pdf: await pdf.edit({ pages: shown }), pageCount: shown.length, slides: [] };
     }
-    if (pageCount > 0) return { path, pageCount, slides: sheets === 0 ? shown : [] };
+    if (pageCount > 0) return { pdf, pageCount, slides: sheets === 0 ? shown : [] };
     throw new ConversionError('CONVERSION_FAILED', 'LibreOffice produced no pages from the document.');
   }
 
@@ -86,17 +83,14 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
    * Encrypts a finished PDF, because LibreOffice's own export supports only 128-bit RC4, or checks and mends PDF/A: some
    * of LibreOffice's metadata are not valid.
    */
-  async function finish(conversion: Doc2anyConversion, source: string) {
-    const { options, directory } = conversion;
+  async function finish(options: Doc2anyOptions, source: Pdf) {
     const standard = readStandard(options.pdfVersion);
-    const { path, warnings } = standard
-      ? await archiver.archive(source, standard, conversion, { force: standard === ACCESSIBLE })
-      : { path: source, warnings: [] };
+    const { pdf, warnings } = standard
+      ? await archivePdf(source, standard, { force: standard === ACCESSIBLE })
+      : { pdf: source, warnings: [] };
     const encrypt = encryptionOf(options);
-    if (!encrypt) return { outputs: [{ path }], warnings };
-    const target = join(directory, 'encrypted.pdf');
-    await qpdf.edit({ source: path, target, encrypt }, conversion);
-    return { outputs: [{ path: target }], warnings };
+    const { path } = encrypt ? await pdf.edit({ encrypt }) : pdf;
+    return { outputs: [{ path }], warnings };
   }
 
   /** Converts to an editable format. */
@@ -123,7 +117,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
 
   /** Finishes a PDF, which another tool has made of an image. */
   async function convertPdf(conversion: Doc2anyConversion) {
-    const { source, options, directory } = conversion;
+    const { source, options } = conversion;
     if (await fileContains(source.path, '/ByteRange', '/Encrypt'))
       throw new ConversionError('UNSUPPORTED_SOURCE', 'The source is a signed or encrypted PDF document.', {
         parameter: INFILE,
@@ -135,15 +129,13 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
     }
     const { title: Title, author: Author, subject: Subject, keywords: Keywords } = options;
     const information = withoutAbsent({ Title, Author, Subject, Keywords });
-    const whole = join(directory, 'whole.pdf');
     const { pdfVersion } = options;
     const minVersion = readStandard(pdfVersion) ? undefined : pdfVersion;
-    const edit = { source: source.path, target: whole, information, minVersion };
-    const { pageCount } = await qpdf.edit(edit, conversion);
+    const whole = await new Pdf(programs, source, conversion).edit({ information, minVersion });
+    const pageCount = whole.pageCount!;
     const pages = choosePages(options, pageCount, '--pages');
-    const path = join(directory, 'selected.pdf');
-    if (pages) await qpdf.edit({ source: whole, target: path, pages }, conversion);
-    return { pageCount, sourceKind: 'pdf', ...(await finish(conversion, pages ? path : whole)) };
+    const selected = pages ? await whole.edit({ pages }) : whole;
+    return { pageCount, sourceKind: 'pdf', ...(await finish(options, selected)) };
   }
 
   /** Converts a document. If LibreOffice repeats its layout forever, tries once more without floating tables. */
@@ -189,19 +181,19 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
       throw new ConversionError('RESULT_TOO_LARGE', `The document has more than ${limits.pages} pages.`);
     }
     if (format !== 'pdf') {
-      const pdf = { path: whole.path, name: '', contentType: 'application/pdf', bytes: 0 };
+      const pdf = { path: whole.pdf.path, name: '', contentType: 'application/pdf', bytes: 0 };
       const drawn = await rasterize.convert({ ...conversion, source: pdf, options: drawingOptions(options) });
       return { ...drawn, sourceKind };
     }
     const pages = choosePages(options, pageCount, '--pages');
     if (!pages || selectsAll(pages, pageCount)) {
-      return { pageCount, sourceKind, ...(await finish(conversion, whole.path)) };
+      return { pageCount, sourceKind, ...(await finish(options, whole.pdf)) };
     }
     // Page ranges count hidden slides.
     const slides = options.hiddenSlides ? [] : whole.slides;
     const range = pages.map((page) => slides[page - 1] ?? page).join(',');
     const selected = await toPdf(conversion, document, range, 'selected');
-    return { pageCount, sourceKind, ...(await finish(conversion, selected.path)) };
+    return { pageCount, sourceKind, ...(await finish(options, selected.pdf)) };
   }
 
   return {

@@ -3,13 +3,13 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBrowserPool } from '../engines/chromium/browser-pool.ts';
 import { TEXT_LAYER } from '../engines/chromium/request.ts';
-import { createArchiver } from '../engines/pdf/archive.ts';
+import { archivePdf } from '../engines/pdf/archive.ts';
 import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
-import { createPdfPrograms } from '../engines/pdf/pdf.ts';
+import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { ofOption } from '../shared/errors.ts';
 import { type Conversion, type Engine, type EngineDependencies, pageFile } from '../shared/tool.ts';
 import { coverOptions, type Html2pdfOptions } from './options.ts';
-import { editOf, type html2pdf } from './tool.ts';
+import { changesOf, type html2pdf } from './tool.ts';
 
 const PICTURED = 'A filter of CSS turns text into a picture.';
 
@@ -22,8 +22,6 @@ export function createEngine(
 ): Engine<typeof html2pdf> {
   const browsers = createBrowserPool<Html2pdfOptions>(dependencies, engineScript);
   const programs = createPdfPrograms(dependencies);
-  const archiver = createArchiver(programs);
-  const { qpdf } = programs;
 
   /** Prints the page named by `--cover`. */
   async function printCover(conversion: Conversion<Html2pdfOptions, URL>, cover: string) {
@@ -46,32 +44,25 @@ export function createEngine(
 
   return {
     convert: async (conversion) => {
-      const { options, directory } = conversion;
+      const { options } = conversion;
       const cover = options.cover === undefined ? undefined : await printCover(conversion, options.cover);
       const { path, overlays, pageCount, settled } = await browsers.run(conversion);
       const facts = {
         settled: settled && (cover?.settled ?? true),
         ...(pageCount === undefined ? {} : { pageCount: pageCount + (cover?.pageCount ?? 0) }),
       };
-      let result = path;
-      const change = async (edit: Parameters<typeof qpdf.edit>[0]) => {
-        await qpdf.edit(edit, conversion);
-        result = edit.target;
-      };
-      for (const [index, overlay] of overlays.entries())
-        await change({ source: result, target: join(directory, `layer-${index}.pdf`), overlay });
-      const edit = editOf(options);
-      if (edit || cover) {
-        await change({ ...edit, source: result, target: join(directory, 'edited.pdf'), before: cover?.path });
-      }
+      let pdf = new Pdf(programs, { path }, conversion);
+      for (const overlay of overlays) pdf = await pdf.edit({ overlay: { path: overlay } });
+      const changes = changesOf(options);
+      if (changes || cover) pdf = await pdf.edit({ ...changes, before: cover });
       const sourceKind = conversion.files ? 'upload' : 'url';
       const standard = readStandard(options.pdfVersion);
       const isPicture = overlays.some((overlay) => basename(overlay) === TEXT_LAYER);
       const obstacles = isPicture && standard === ACCESSIBLE ? [PICTURED] : [];
       const archived = standard
-        ? await archiver.archive(result, standard, conversion, { force: options.force, obstacles })
-        : { path: result, warnings: [] };
-      return { ...facts, sourceKind, warnings: archived.warnings, outputs: [{ path: archived.path }] };
+        ? await archivePdf(pdf, standard, { force: options.force, obstacles })
+        : { pdf, warnings: [] };
+      return { ...facts, sourceKind, warnings: archived.warnings, outputs: [{ path: archived.pdf.path }] };
     },
     warm: browsers.warm,
     close: async () => {

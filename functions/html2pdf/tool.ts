@@ -1,7 +1,7 @@
 import { ignoredPageNames, insteadOfRefused, refusedPageNames } from '../engines/chromium/page-options.ts';
 import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
 import { checkArchive, checkEncryption, encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
-import type { Edit, Permissions } from '../engines/pdf/qpdf/qpdf.ts';
+import type { Changes, Permissions } from '../engines/pdf/qpdf/job.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
@@ -12,11 +12,11 @@ import { checkMargins } from './paper.ts';
 const LOW_QUALITY = 40;
 
 /** Returns the changes to the PDF that Chromium wrote, or `undefined` if there are none. */
-export function editOf(options: Html2pdfOptions): Omit<Edit, 'source' | 'target'> | undefined {
+export function changesOf(options: Html2pdfOptions): Changes | undefined {
   const { metadata, pdfVersion, imageQuality, lowQuality } = options;
   const encrypt = encryptionOf(options, permissionsOf(options));
   const quality = imageQuality ?? (lowQuality ? LOW_QUALITY : undefined);
-  const edit = {
+  const changes = {
     ...(encrypt && { encrypt }),
     ...(metadata.length > 0 && {
       information: Object.fromEntries(metadata.map(({ name, value }) => [name, value])),
@@ -24,7 +24,7 @@ export function editOf(options: Html2pdfOptions): Omit<Edit, 'source' | 'target'
     ...(pdfVersion !== undefined && !readStandard(pdfVersion) && { minVersion: pdfVersion }),
     ...(quality !== undefined && { imageQuality: quality }),
   };
-  return Object.keys(edit).length === 0 ? undefined : edit;
+  return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
 /** Returns the permissions of `--permissions`, or `undefined` if the individual options decide. */
@@ -76,10 +76,10 @@ export const html2pdf = defineTool({
   *validate(options) {
     yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');
     yield* checkEncryption(options);
-    yield* checkArchive(options.pdfVersion, editOf(options)?.encrypt);
+    yield* checkArchive(options.pdfVersion, changesOf(options)?.encrypt);
     yield* checkMargins(options);
     if (options.pdfVersion !== ACCESSIBLE) return;
-    const isEncrypted = editOf(options)?.encrypt !== undefined;
+    const isEncrypted = changesOf(options)?.encrypt !== undefined;
     const parameter = isEncrypted ? '--encrypt' : '--cover';
     if (!isEncrypted && options.cover === undefined) return;
     const message = `Parameter '${parameter}' cannot be combined with '--pdf-version=${ACCESSIBLE}'.`;

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createArchiver } from '../engines/pdf/archive.ts';
+import { archivePdf } from '../engines/pdf/archive.ts';
 import type { PdfOutput } from '../engines/pdf/options.ts';
-import { createPdfPrograms } from '../engines/pdf/pdf.ts';
+import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { claimsPdfA, hasSignature } from '../engines/pdf/rewrite.ts';
-import { createSigner } from '../engines/pdf/sign/signer.ts';
+import { readIdentity, signPdf } from '../engines/pdf/sign/signer.ts';
 import { createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
@@ -32,20 +32,20 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   const fallback = createFallback(dependencies);
   const pdf = createPdfEngine(programs, dependencies, fallback);
   const toolbox = createToolbox(dependencies, programs);
-  const archiver = createArchiver(programs);
-  const signer = createSigner(dependencies, programs);
 
   async function convert(conversion: PdftoolsConversion): Promise<Converted> {
     const { options, format, source, account } = conversion;
     const { sign, signReason: reason, signPlace: place } = options;
     if (sign === undefined || format !== 'pdf') return write(conversion);
-    const identity = await signer.read(sign, account);
+    const identity = await readIdentity(dependencies.findSigner, sign, account);
     // Rewriting a document would make its signatures invalid.
     const isKept = isUnchanged(options) && (await hasSignature(source.path));
     const { outputs, ...converted } = isKept ? { outputs: [{ path: source.path }] } : await write(conversion);
     const signed = async function* () {
-      for await (const output of outputs)
-        yield { ...output, path: await signer.sign(output.path, identity, { reason, place }, conversion) };
+      for await (const output of outputs) {
+        const pdf = new Pdf(programs, output, conversion);
+        yield { ...output, path: await signPdf(pdf, identity, { reason, place }) };
+      }
     };
     return { ...converted, outputs: signed() };
   }
@@ -70,7 +70,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   /** Converts a document whose pages are already selected and rotated. */
   async function convertPrepared(
     conversion: PdftoolsConversion,
-    { path, pageCount, pages, warnings }: Prepared,
+    { pdf: { path }, pageCount, pages, warnings }: Prepared,
     output: PdfOutput,
   ): Promise<Converted> {
     const { options, source, format } = conversion;
@@ -107,9 +107,9 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     const archived: Output[] = [];
     const warnings = new Set<string>();
     for await (const output of outputs) {
-      const settings = { force, linearize };
-      const { path, warnings: own } = await archiver.archive(output.path, pdfVersion, conversion, settings);
-      archived.push({ ...output, path });
+      const finished = new Pdf(programs, output, conversion);
+      const { pdf: result, warnings: own } = await archivePdf(finished, pdfVersion, { force, linearize });
+      archived.push({ ...output, path: result.path });
       for (const warning of own) warnings.add(warning);
     }
     return { outputs: archived, warnings: [...warnings] };

@@ -115,7 +115,7 @@ function requestOf(host: Host, source: string, random: Random) {
     const information = pick([{}, { Title: 'Ä title', Author: 'x' }], random);
     return {
       operation: 'edit',
-      arguments: { source, job: jobOf({ source, target, ...options }), information },
+      arguments: { source, job: jobOf({ source, target }, options), information },
     };
   }
   if (host === 'libreoffice') {

@@ -1,16 +1,11 @@
-import { stat } from 'node:fs/promises';
-import { relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import { fileContains } from '../../shared/source/file-contains.ts';
-import type { WorkerRequest } from '../worker/pool.ts';
 import { levelOf, type Standard } from './graph/archive/standards.ts';
-import type { Archived } from './graph/operations.ts';
-import { MAX_JSON, readStreams } from './graph/streams.ts';
-import type { PdfPrograms } from './pdf.ts';
+import { MAX_JSON, type Pdf } from './pdf.ts';
 
 /** A PDF that follows a standard, or the same one with warnings that say why it does not. */
 export interface ArchivedPdf {
-  readonly path: string;
+  readonly pdf: Pdf;
   readonly warnings: readonly string[];
 }
 
@@ -24,54 +19,36 @@ interface ArchiveSettings {
   readonly obstacles?: readonly string[];
 }
 
-/** Makes finished PDFs follow PDF/A or PDF/UA. */
-export function createArchiver({ qpdf, graphs }: PdfPrograms) {
-  /**
-   * Rewrites a PDF so that it follows a standard. With `force`, one that cannot follow it stays as it is.
-   * @throws ConversionError `CONVERSION_FAILED` with an issue for each obstacle
-   */
-  async function archive(
-    source: string,
-    standard: Standard,
-    request: WorkerRequest,
-    { force = false, linearize, obstacles: known = [] }: ArchiveSettings = {},
-  ): Promise<ArchivedPdf> {
-    const file = (suffix: string) => source.replace(/(\.pdf)?$/, suffix);
-    const [graph, update, target] = [file('-objects.json'), file('-archive.json'), file('-archive.pdf')];
-    const name = (path: string) => relative(request.directory, path);
-    await qpdf.edit({ source, target: graph, json: true }, request);
-    if ((await stat(graph)).size > MAX_JSON) throw tooLargeError();
-    const streams = await readStreams({ qpdf, graphs }, { source, graph, of: 'all' }, request);
-    if (streams === undefined) throw tooLargeError();
-    const args = { graph: name(graph), streams: name(streams), target: name(update), standard };
-    const files = { inputs: [graph, streams], outputs: [update] };
-    const { obstacles: found, warnings } = await graphs.run<Archived>('archive', args, files, request);
-    const obstacles = [...known, ...found];
-    if (obstacles.length > 0) {
-      const unmet = obstacles.map((each) => `The result is not ${standard}: ${each}`);
-      if (force) return { path: await unclaim(source, request), warnings: unmet };
-      throw obstacleError(standard, obstacles);
-    }
-    const { part } = levelOf(standard);
-    const version = VERSIONS[part];
-    const information = part === 4 ? null : undefined;
-    const edit = { source, target, update, compress: true, linearize, version, information };
-    await qpdf.edit(edit, request);
-    return { path: target, warnings };
+/**
+ * Returns a copy of a finished PDF that follows a standard. With `force`, one that cannot follow it stays as it is.
+ * @throws ConversionError `CONVERSION_FAILED` with an issue for each obstacle
+ */
+export async function archivePdf(
+  pdf: Pdf,
+  standard: Standard,
+  { force = false, linearize, obstacles: known = [] }: ArchiveSettings = {},
+): Promise<ArchivedPdf> {
+  const { bytes } = await pdf.objects();
+  if (bytes > MAX_JSON) throw tooLargeError();
+  const streams = await pdf.streams('all');
+  if (streams.bytes > MAX_JSON) throw tooLargeError();
+  const { target: update, reply } = await pdf.write('archive', { standard }, { streams: streams.path });
+  const obstacles = [...known, ...reply.obstacles];
+  if (obstacles.length > 0) {
+    const warnings = obstacles.map((each) => `The result is not ${standard}: ${each}`);
+    if (force) return { pdf: await unclaim(pdf), warnings };
+    throw obstacleError(standard, obstacles);
   }
-
-  /** Removes the metadata with the claim to be accessible, which LibreOffice makes without a check. */
-  async function unclaim(source: string, request: WorkerRequest): Promise<string> {
-    if (!(await fileContains(source, 'pdfuaid:part'))) return source;
-    const target = source.replace(/(\.pdf)?$/, '-unclaimed.pdf');
-    await qpdf.edit({ source, target, removeMetadata: true }, request);
-    return target;
-  }
-
-  return { archive };
+  const { part } = levelOf(standard);
+  const information = part === 4 ? null : undefined;
+  const changes = { update, compress: true, linearize, version: VERSIONS[part], information };
+  return { pdf: await pdf.edit(changes), warnings: reply.warnings };
 }
 
-export type Archiver = ReturnType<typeof createArchiver>;
+/** Removes the metadata with the claim to be accessible, which LibreOffice makes without a check. */
+async function unclaim(pdf: Pdf): Promise<Pdf> {
+  return (await fileContains(pdf.path, 'pdfuaid:part')) ? pdf.edit({ removeMetadata: true }) : pdf;
+}
 
 function tooLargeError(): ConversionError {
   return new ConversionError(

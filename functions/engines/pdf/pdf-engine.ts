@@ -1,7 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize, type Format } from '../../shared/formats.ts';
 import type { Converted } from '../../shared/tool.ts';
-import { createAdapter } from './adapter.ts';
+import { adapt } from './adapter.ts';
 import { framePage } from './frame.ts';
 import { colorOf, PAGE_IMAGES, type PageImage, type PdfConversion } from './options.ts';
 import type { PdfPrograms } from './pdf.ts';
@@ -27,11 +27,10 @@ export function createPdfEngine(
   fallback?: Fallback,
 ): PdfEngine {
   const engines: Engines = { pdfium: programs.pdfium, fallback };
-  const adapter = createAdapter(programs);
 
   async function convert(conversion: PdfConversion) {
     const { format, delivery, limits } = conversion;
-    const document = await adapter.adapt(await open(engines, conversion), conversion);
+    const document = await adapt(programs, await open(engines, conversion), conversion);
     const { pageCount } = document;
     const pages = selectPages(conversion, pageCount);
     const files = filesOf(pages, conversion).length;

@@ -1,12 +1,19 @@
-import type { ScriptDependencies, StallTimeouts } from '../client.ts';
-import { createGraphs, type Graphs } from './graph/client.ts';
+import { randomUUID } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { EngineClient, ScriptDependencies, StallTimeouts } from '../client.ts';
+import type { WorkerRequest } from '../worker/pool.ts';
+import { createGraphs } from './graph/client.ts';
+import type { GraphOperations, GraphReplies } from './graph/operations.ts';
 import { createPdfium, type Pdfium } from './pdfium/pdfium.ts';
+import type { Changes, Edit, PdfFile } from './qpdf/job.ts';
 import { createQpdf, type Qpdf } from './qpdf/qpdf.ts';
 
 /** The programs that read, draw and write the PDFs of one tool. */
 export interface PdfPrograms {
   readonly qpdf: Qpdf;
-  readonly graphs: Graphs;
+  /** Reads and changes objects. */
+  readonly graphs: EngineClient;
   readonly pdfium: Pdfium;
   close(): Promise<void>;
 }
@@ -23,4 +30,161 @@ export function createPdfPrograms(dependencies: ScriptDependencies, times?: Stal
       await Promise.all([qpdf.close(), graphs.close(), pdfium.close()]);
     },
   };
+}
+
+/**
+ * Maximum bytes of the JSON with the objects of a document, or with the data of streams. Reading it takes several times
+ * as much memory.
+ */
+export const MAX_JSON = 100_000_000;
+
+/** A file with objects or streams of a PDF. */
+interface PdfJson {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+/** The encryption of a document, as `qpdf --json --json-key=encrypt` reports it. */
+interface EncryptionFacts {
+  readonly capabilities: Capabilities;
+  readonly ownerpasswordmatched: boolean;
+  readonly parameters: { readonly bits: number; readonly method: string };
+}
+
+/** The rights of a reader with the user password. */
+export interface Capabilities {
+  readonly extract: boolean;
+  readonly modifyannotations: boolean;
+  readonly modifyassembly: boolean;
+  readonly modifyforms: boolean;
+  readonly modifyother: boolean;
+}
+
+/** Arguments of operations that name files. */
+type FileArgument = 'graph' | 'target' | 'streams' | 'sources' | 'source' | 'fill';
+type Operation = keyof GraphOperations;
+type Arguments<Name extends Operation> = Omit<GraphOperations[Name], FileArgument>;
+/** The files of an operation besides the objects of the PDF itself, by the argument that names them. */
+type Files<Name extends Operation> = Omit<
+  Pick<GraphOperations[Name], keyof GraphOperations[Name] & FileArgument>,
+  'graph' | 'target'
+>;
+
+let made = 0;
+
+/** A PDF in the directory of a request. It never changes: an edit makes another one. */
+export class Pdf implements PdfFile {
+  readonly path: string;
+  readonly password: string | undefined;
+  /** Known of PDFs that qpdf wrote. */
+  readonly pageCount: number | undefined;
+  readonly #programs: PdfPrograms;
+  readonly #request: WorkerRequest;
+  #objects: Promise<PdfJson> | undefined;
+
+  /** Everything that is done with the PDF is part of `request`. */
+  constructor(programs: PdfPrograms, file: PdfFile, request: WorkerRequest, pageCount?: number) {
+    const { path, password } = file;
+    this.path = path;
+    this.password = password;
+    this.pageCount = pageCount;
+    this.#programs = programs;
+    this.#request = request;
+  }
+
+  /** Writes a PDF to a file. */
+  static async create(programs: PdfPrograms, bytes: Buffer, request: WorkerRequest): Promise<Pdf> {
+    const path = newFile(request, '.pdf');
+    await writeFile(path, bytes);
+    return new Pdf(programs, { path }, request);
+  }
+
+  /** Returns a changed copy. @throws ConversionError as for `Qpdf.edit` */
+  async edit(changes: Changes): Promise<Pdf> {
+    const path = newFile(this.#request, '.pdf');
+    const { pageCount } = await this.#programs.qpdf.edit(this, path, changes, this.#request);
+    const password = changes.decrypt || changes.update !== undefined ? undefined : this.password;
+    return new Pdf(this.#programs, { path, password }, this.#request, pageCount);
+  }
+
+  /** Returns a copy without encryption that PDFium has written. It opens some documents that qpdf cannot read. */
+  async repair(): Promise<Pdf> {
+    const path = newFile(this.#request, '.pdf');
+    const source = { id: randomUUID(), path: this.path, password: this.password, cropBox: true };
+    await this.#programs.pdfium.save(source, path, this.#request);
+    return new Pdf(this.#programs, { path }, this.#request);
+  }
+
+  /** Returns the objects without the data of streams. Callers decide what happens above `MAX_JSON`. */
+  objects(): Promise<PdfJson> {
+    this.#objects ??= this.#json('objects');
+    return this.#objects;
+  }
+
+  /** Returns the decoded data of streams: of these, of the contents of pages, or of all that operations read. */
+  async streams(of: readonly string[] | GraphOperations['streams']['of']): Promise<PdfJson> {
+    return this.#json(typeof of === 'string' ? await this.ask('streams', { of }) : of);
+  }
+
+  async encryption(): Promise<EncryptionFacts> {
+    const { path } = await this.#json('encryption');
+    return (JSON.parse(await readFile(path, 'utf8')) as { encrypt: EncryptionFacts }).encrypt;
+  }
+
+  /** Runs an operation that reads the objects. */
+  async ask<Name extends Operation>(
+    operation: Name,
+    args: Arguments<Name>,
+    files: Partial<Files<Name>> = {},
+  ): Promise<GraphReplies[Name]> {
+    return this.#run(operation, args, files);
+  }
+
+  /** Runs an operation that writes a file, and returns its path and the reply. */
+  async write<Name extends Operation>(
+    operation: Name,
+    args: Arguments<Name>,
+    files: Partial<Files<Name>> = {},
+  ): Promise<{ readonly target: string; readonly reply: GraphReplies[Name] }> {
+    const target = newFile(this.#request, '.json');
+    return { target, reply: await this.#run(operation, args, files, target) };
+  }
+
+  async #run<Name extends Operation>(
+    operation: Name,
+    args: Arguments<Name>,
+    files: Partial<Files<Name>>,
+    target?: string,
+  ): Promise<GraphReplies[Name]> {
+    const { account, signal, directory, onQueued } = this.#request;
+    const nameOf = (path: string) => relative(directory, path);
+    const inputs: string[] = [];
+    const input = (path: string) => {
+      inputs.push(nameOf(path));
+      return nameOf(path);
+    };
+    const given: Record<string, string | readonly string[]> = {
+      graph: (await this.objects()).path,
+      ...files,
+    };
+    const names = Object.entries(given).map(([name, file]) => [
+      name,
+      typeof file === 'string' ? input(file) : file?.map(input),
+    ]);
+    const outputs = target === undefined ? [] : [nameOf(target)];
+    const all = { ...args, ...Object.fromEntries(names), target: outputs[0] };
+    const request = { account, signal, directory, ...(onQueued && { onQueued }) };
+    return this.#programs.graphs.run({ operation, arguments: all, inputs, outputs }, request);
+  }
+
+  async #json(json: NonNullable<Edit['json']>): Promise<PdfJson> {
+    const path = newFile(this.#request, '.json');
+    await this.#programs.qpdf.edit(this, path, { json }, this.#request);
+    return { path, bytes: (await stat(path)).size };
+  }
+}
+
+function newFile({ directory }: WorkerRequest, extension: string): string {
+  made += 1;
+  return join(directory, `made-${made}${extension}`);
 }

@@ -1,13 +1,12 @@
-import { writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import { selectsAll } from '../../shared/options/page-selection.ts';
 import { fileContains } from '../../shared/source/file-contains.ts';
 import type { Output } from '../../shared/tool.ts';
 import type { PdfConversion } from './options.ts';
+import { Pdf, type PdfPrograms } from './pdf.ts';
 import { damagedPageError, type Engines, type PdfDocument } from './pdfium/document.ts';
-import type { Pdfium } from './pdfium/pdfium.ts';
-import type { Qpdf } from './qpdf/qpdf.ts';
+import type { Changes } from './qpdf/job.ts';
 import { stampPdf } from './stamp.ts';
 
 /** Warns that the rewritten PDF was signed. */
@@ -33,46 +32,36 @@ export async function claimsStandard(path: string): Promise<boolean> {
 
 /** Writes pages as PDFs: decrypted and rotated. */
 export async function* writePdfs(
-  { qpdf, pdfium }: { readonly qpdf: Qpdf; readonly pdfium: Pdfium },
+  programs: PdfPrograms,
   document: PdfDocument,
   pages: readonly number[],
   conversion: PdfConversion,
 ): AsyncGenerator<Output> {
-  const { directory, delivery, options, encryption, linearize, recompress } = conversion;
-  let { path: source, password } = document.source;
+  const { delivery, options, encryption, linearize, recompress } = conversion;
   const files = filesOf(pages, conversion);
   const isWhole = selectsAll(pages, document.pageCount);
-  const stamp = await stampFor(document, pages, conversion);
-  // Compressed objects would break PDF/A-1.
-  const compress = !(await claimsPdfA(source));
+  const changes: Changes = {
+    stamp: await stampFor(programs, document, pages, conversion),
+    rotate: options.rotate,
+    // A new encryption replaces the old one.
+    ...(encryption ? { encrypt: encryption } : { decrypt: true }),
+    linearize,
+    recompress,
+    // Compressed objects would break PDF/A-1.
+    compress: !(await claimsPdfA(document.source.path)),
+  };
+  let source = new Pdf(programs, document.source, conversion);
   for (const [index, some] of files.entries()) {
-    const target = join(directory, `pages-${index + 1}.pdf`);
-    const edit = {
-      source,
-      target,
-      password,
-      stamp,
-      rotate: options.rotate,
-      // A new encryption replaces the old one.
-      ...(encryption ? { encrypt: encryption } : { decrypt: true }),
-      linearize,
-      recompress,
-      compress,
-      // Selecting all pages would lose parts of the document such as outlines and forms.
-      ...(!(isWhole && delivery === 'one') && { pages: some }),
-    };
-    try {
-      await qpdf.edit(edit, conversion);
-    } catch (thrown) {
+    // Selecting all pages would lose parts of the document such as outlines and forms.
+    const selected = isWhole && delivery === 'one' ? changes : { ...changes, pages: some };
+    const { path } = await source.edit(selected).catch(async (thrown: unknown) => {
       const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
       if (!isDamaged || document.fallbackOnly || index > 0) throw thrown;
-      source = join(directory, 'saved.pdf');
-      password = undefined;
-      await pdfium.save(document.source, source, conversion);
-      await qpdf.edit({ ...edit, source, password }, conversion);
-    }
+      source = await source.repair();
+      return source.edit(selected);
+    });
     const number = options.split === undefined ? some[0]! : index + 1;
-    yield { path: target, pages: some.length, ...(delivery !== 'one' && { page: number }) };
+    yield { path, pages: some.length, ...(delivery !== 'one' && { page: number }) };
   }
 }
 
@@ -97,14 +86,14 @@ export function filesOf(
 
 /** Writes the PDF that draws the watermark, in the size of the first page. It is scaled for other pages. */
 async function stampFor(
+  programs: PdfPrograms,
   document: PdfDocument,
   [first = 1]: readonly number[],
-  { directory, options }: PdfConversion,
-): Promise<string | undefined> {
-  if (options.watermark === undefined) return undefined;
-  const path = join(directory, 'watermark.pdf');
-  await writeFile(path, stampPdf(options.watermark, await document.sizeOf(first)));
-  return path;
+  conversion: PdfConversion,
+): Promise<Pdf | undefined> {
+  const { watermark } = conversion.options;
+  if (watermark === undefined) return undefined;
+  return Pdf.create(programs, stampPdf(watermark, await document.sizeOf(first)), conversion);
 }
 
 /** Writes the text of pages. It includes the values of form fields if PDFium can read all pages. */

@@ -9,7 +9,7 @@ import { mergeNavigation } from './navigation.ts';
 import type { GraphOperations } from './operations.ts';
 import { Typesetter } from './typesetter.ts';
 
-type EditRequest = Omit<GraphOperations['edit'], 'graph' | 'target' | 'sources' | 'streams'> & {
+type EditRequest = Omit<GraphOperations['edit'], 'graph' | 'target' | 'sources' | 'streams' | 'fill'> & {
   readonly sources: readonly Graph[];
   readonly read: ReadStream;
   /** Values of form fields. */

@@ -1,5 +1,6 @@
 import type { Standard } from './archive/standards.ts';
 import type { FontName } from './fonts.ts';
+import type { Reduced } from './images.ts';
 import type { Placed } from './navigation.ts';
 
 /** Facts about a source document. */
@@ -35,6 +36,8 @@ export interface GraphOperations {
     readonly sources: readonly string[];
     /** The contents of pages, if something is drawn after them. */
     readonly streams: string | undefined;
+    /** The values of form fields. */
+    readonly fill: string | undefined;
     readonly order: readonly Placed[];
     readonly work: GraphWork;
   };
@@ -73,6 +76,21 @@ export interface GraphOperations {
     readonly target: string;
     readonly standard: Standard;
   };
+}
+
+/** The results of the operations. */
+export interface GraphReplies {
+  readonly inspect: SourceFacts;
+  readonly describe: undefined;
+  readonly edit: Edited;
+  readonly adapt: Adapted;
+  readonly makeMergeable: undefined;
+  readonly largeImages: readonly Reduced[];
+  readonly attachments: GraphOperations['extract']['files'];
+  readonly extract: undefined;
+  readonly streams: readonly string[];
+  readonly prepareSignature: PreparedSignature | { readonly problem: string };
+  readonly archive: Archived;
 }
 
 /** Texts that readers show with a signature. */
@@ -154,8 +172,6 @@ export interface GraphWork {
   readonly pageCount: number;
   /** Degrees clockwise to add to the rotation of pages, by index. */
   readonly rotations: ReadonlyArray<readonly [page: number, degrees: number]>;
-  /** File with the values of form fields. */
-  readonly fill: string | undefined;
   readonly stamps: readonly Stamp[];
   readonly texts: readonly Text[];
   /** Shows the pages in gray, or in black and white. */

@@ -30,9 +30,8 @@ await serveRequests<GraphOperations>({
   describe: async ({ graph, target, file }) => {
     writeFileSync(target, `${JSON.stringify(describeDocument(readGraph(graph), file), undefined, 2)}\n`);
   },
-  edit: async ({ graph: path, target, sources, streams, ...rest }) => {
+  edit: async ({ graph: path, target, sources, streams, fill, ...rest }) => {
     const graph = readGraph(path);
-    const { fill } = rest.work;
     const values = fill === undefined ? undefined : readFieldValues(readFileSync(fill));
     const data = streams === undefined ? undefined : readGraph(streams);
     const read = (ref: Value | undefined) => data?.data(ref);

@@ -28,12 +28,14 @@ export interface Information {
   readonly Producer?: string;
 }
 
-/** One rewrite of a PDF. Whatever is absent stays unchanged. */
-export interface Edit {
-  readonly source: string;
-  readonly target: string;
-  /** User or owner password of the source. */
+/** A PDF, and its user or owner password if it has one. */
+export interface PdfFile {
+  readonly path: string;
   readonly password?: string | undefined;
+}
+
+/** Changes of a PDF. Whatever is absent stays unchanged. */
+export interface Changes {
   /** Pages to keep, from 1, in this order. */
   readonly pages?: readonly number[] | undefined;
   /** Degrees clockwise, added to the rotation of every page. */
@@ -52,11 +54,11 @@ export interface Edit {
   /** Raises the version in the file's header to at least this one. */
   readonly minVersion?: string | undefined;
   /** PDF whose pages come before those of the source. */
-  readonly before?: string | undefined;
+  readonly before?: PdfFile | undefined;
   /** PDF whose pages are drawn over those of the source, the first over the first. */
-  readonly overlay?: string | undefined;
+  readonly overlay?: PdfFile | undefined;
   /** PDF whose first page is drawn over every page of the source. */
-  readonly stamp?: string | undefined;
+  readonly stamp?: PdfFile | undefined;
   /** Quality (1 to 100) of the JPEGs that replace other images where that makes them smaller. */
   readonly imageQuality?: number | undefined;
   /** Entries to set. With `null`, the document information is removed. */
@@ -64,21 +66,21 @@ export interface Edit {
   /** PDFs whose pages replace those of the source, in this order. The source itself is one of them. */
   readonly merge?: readonly Part[] | undefined;
   /** PDFs whose attached files are added. `prefix` comes before their names. */
-  readonly attachments?: readonly AttachmentSource[] | undefined;
+  readonly attachments?: ReadonlyArray<{ readonly pdf: PdfFile; readonly prefix: string }> | undefined;
   /** JSON with changed objects, as `qpdf --update-from-json` reads it. */
   readonly update?: string | undefined;
   /** Makes form fields and annotations part of the pages. */
   readonly flatten?: boolean | undefined;
   /** Files to attach. */
   readonly attach?: readonly Attached[] | undefined;
-  /** Writes JSON about the encryption of the source instead of a PDF. */
-  readonly encryptionJson?: boolean | undefined;
-  /** Writes JSON with the objects of the source, without the data of streams, instead of a PDF. */
-  readonly json?: boolean | undefined;
-  /** Writes JSON with these streams and their decoded data, instead of a PDF. */
-  readonly streamsJson?: readonly string[] | undefined;
   /** Writes exactly this version in the file's header. Before 1.5, objects are not compressed. */
   readonly version?: string | undefined;
+}
+
+/** One run of qpdf, which writes JSON instead of a PDF if that is asked for. */
+export interface Edit extends Changes {
+  /** `encryption`: about the encryption; `objects`: without the data of streams; a list: these streams and their decoded data. */
+  readonly json?: 'encryption' | 'objects' | readonly string[];
 }
 
 /** A file to attach to a PDF. */
@@ -89,78 +91,83 @@ export interface Attached {
   readonly type: string | undefined;
 }
 
-interface AttachmentSource {
-  readonly file: string;
-  readonly password?: string | undefined;
-  readonly prefix: string;
-}
-
 /** Pages of one of several PDFs, from 1. */
 export interface Part {
-  readonly file: string;
-  readonly password?: string | undefined;
+  readonly pdf: PdfFile;
   readonly pages: readonly number[];
 }
 
-/** Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string turns an option on. */
-export function jobOf(edit: Omit<Edit, 'information' | 'update'>): object {
-  const { source, target, password, pages, rotate = 0, encrypt, decrypt, linearize, compress } = edit;
+/** The source and the target of a job, and the password of the source. */
+interface JobFiles {
+  readonly source: string;
+  readonly target: string;
+  readonly password?: string | undefined;
+}
+
+/**
+ * Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string turns an option on. `input` returns the
+ * name by which qpdf finds another file.
+ */
+export function jobOf(
+  { source, target, password }: JobFiles,
+  { pages, rotate = 0, encrypt, decrypt, linearize, compress, json, ...edit }: Edit,
+  input: (path: string) => string = (path) => path,
+): object {
   const { before, overlay, stamp, imageQuality, merge, attachments = [], attach = [] } = edit;
   const degrees = ((rotate % 360) + 360) % 360;
+  const fileOf = ({ path, password: own }: PdfFile) => ({ file: input(path), ...(own && { password: own }) });
+  const partOf = ({ pdf, pages: some }: Part) => {
+    const isSource = input(pdf.path) === source;
+    return { ...(isSource ? { file: '.' } : fileOf(pdf)), range: ranges(some) };
+  };
   return {
     inputFile: source,
     outputFile: target,
     ...(password && { password }),
     ...((pages || before) && {
       pages: [
-        ...(before ? [{ file: before, range: '1-z' }] : []),
+        ...(before ? [{ ...fileOf(before), range: '1-z' }] : []),
         { file: '.', range: pages ? ranges(pages) : '1-z' },
       ],
     }),
-    ...(merge && { pages: merge.map((part) => partOf(part, source)) }),
-    ...(attachments.length > 0 && { copyAttachmentsFrom: attachments.map(attachmentsFrom) }),
+    ...(merge && { pages: merge.map(partOf) }),
+    ...(attachments.length > 0 && {
+      copyAttachmentsFrom: attachments.map(({ pdf, prefix }) => ({ ...fileOf(pdf), prefix })),
+    }),
     ...(edit.flatten && { flattenAnnotations: 'all', generateAppearances: '' }),
-    ...(attach.length > 0 && { addAttachment: attach.map(attachmentOf) }),
-    ...(edit.encryptionJson && { json: '2', jsonKey: ['encrypt'] }),
-    ...(edit.json && { jsonOutput: '2', jsonStreamData: 'none' }),
-    ...(edit.streamsJson && {
+    ...(attach.length > 0 && {
+      addAttachment: attach.map(({ file, name, type }) => ({
+        file: input(file),
+        key: name,
+        filename: name,
+        replace: '',
+        ...(type && { mimetype: type }),
+      })),
+    }),
+    ...(json === 'encryption' && { json: '2', jsonKey: ['encrypt'] }),
+    ...(json === 'objects' && { jsonOutput: '2', jsonStreamData: 'none' }),
+    ...(Array.isArray(json) && {
       jsonOutput: '2',
       jsonStreamData: 'inline',
       decodeLevel: 'generalized',
       // An object that does not exist, because an empty list would mean all.
-      jsonObject: ['0,0', ...edit.streamsJson.map((ref) => ref.replace(/^(\d+) (\d+) R$/, '$1,$2'))],
+      jsonObject: ['0,0', ...json.map((ref: string) => ref.replace(/^(\d+) (\d+) R$/, '$1,$2'))],
     }),
-    ...(overlay && { overlay: [{ file: overlay }] }),
-    ...(stamp && { overlay: [{ file: stamp, from: '1', repeat: '1' }] }),
+    ...(overlay && { overlay: [fileOf(overlay)] }),
+    ...(stamp && { overlay: [{ ...fileOf(stamp), from: '1', repeat: '1' }] }),
     ...(imageQuality !== undefined && { optimizeImages: '', jpegQuality: String(imageQuality) }),
     ...(degrees !== 0 && { rotate: `+${degrees}` }),
     ...(decrypt && { decrypt: '', removeRestrictions: '' }),
     ...(encrypt && { encrypt: encryption(encrypt) }),
     ...(linearize && { linearize: '' }),
     // PDF/A requires the line break.
-    ...(!edit.json && !edit.streamsJson && !edit.encryptionJson && { newlineBeforeEndstream: '' }),
+    ...(json === undefined && { newlineBeforeEndstream: '' }),
     ...(edit.version !== undefined && { forceVersion: edit.version }),
     ...(compress && { objectStreams: edit.version === '1.4' ? 'disable' : 'generate' }),
     ...(edit.removeMetadata && { removeMetadata: '' }),
     ...(edit.recompress && { recompressFlate: '', compressionLevel: '9' }),
     ...(edit.minVersion !== undefined && { minVersion: edit.minVersion }),
   };
-}
-
-function partOf({ file, password, pages }: Part, source: string): object {
-  return {
-    file: file === source ? '.' : file,
-    ...(password && file !== source && { password }),
-    range: ranges(pages),
-  };
-}
-
-function attachmentsFrom({ file, password, prefix }: AttachmentSource): object {
-  return { file, prefix, ...(password && { password }) };
-}
-
-function attachmentOf({ file, name, type }: Attached): object {
-  return { file, key: name, filename: name, replace: '', ...(type && { mimetype: type }) };
 }
 
 function encryption({ userPassword, ownerPassword = '', permissions = {} }: Encryption): object {

@@ -1,14 +1,6 @@
 import { ConversionError } from '../../../shared/errors.ts';
+import type { Capabilities } from '../pdf.ts';
 import type { ToolboxOptions } from './options.ts';
-
-/** The rights of a reader with the user password, as `qpdf --json --json-key=encrypt` reports them. */
-export interface Capabilities {
-  readonly extract: boolean;
-  readonly modifyannotations: boolean;
-  readonly modifyassembly: boolean;
-  readonly modifyforms: boolean;
-  readonly modifyother: boolean;
-}
 
 type Action = keyof Capabilities;
 

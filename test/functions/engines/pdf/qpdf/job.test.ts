@@ -5,7 +5,7 @@ const FILES = { source: 'a.pdf', target: 'b.pdf' };
 
 it('encrypts with a random owner password, so that permissions bind whoever knows the user password', () => {
   const passwords = [1, 2].map(() => {
-    const { encrypt } = jobOf({ ...FILES, encrypt: { userPassword: 'open' } }) as {
+    const { encrypt } = jobOf(FILES, { encrypt: { userPassword: 'open' } }) as {
       encrypt: { ownerPassword: string };
     };
     return encrypt.ownerPassword;
@@ -16,7 +16,7 @@ it('encrypts with a random owner password, so that permissions bind whoever know
 });
 
 it('draws the first page of a stamp over every page', () => {
-  expect(jobOf({ ...FILES, stamp: 's.pdf' })).toMatchObject({
+  expect(jobOf(FILES, { stamp: { path: 's.pdf' } })).toMatchObject({
     overlay: [{ file: 's.pdf', from: '1', repeat: '1' }],
   });
 });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createQpdf, type Edit, type Qpdf } from '../../../../../functions/engines/pdf/qpdf/qpdf.ts';
+import type { Edit } from '../../../../../functions/engines/pdf/qpdf/job.ts';
+import { createQpdf, type Qpdf } from '../../../../../functions/engines/pdf/qpdf/qpdf.ts';
 import { makePdf, numberedPages } from '../../../../fixtures/pdf.ts';
 
 let temporary: string;
@@ -19,14 +20,18 @@ afterAll(async () => {
   await rm(temporary, { recursive: true });
 });
 
-async function edit(bytes: Buffer, changes: Omit<Edit, 'source' | 'target'>, update?: string) {
+async function edit(
+  bytes: Buffer,
+  { password, ...changes }: Edit & { password?: string | undefined },
+  update?: string,
+) {
   const directory = await mkdtemp(join(temporary, 'conversion-'));
-  const [source, target] = [join(directory, 'source'), join(directory, 'target.pdf')];
-  await writeFile(source, bytes);
+  const [path, target] = [join(directory, 'source'), join(directory, 'target.pdf')];
+  await writeFile(path, bytes);
   const request = { account: 'test', directory, signal: AbortSignal.timeout(120_000) };
   const file = update === undefined ? undefined : join(directory, 'update.json');
   if (file) await writeFile(file, update!);
-  const { pageCount } = await qpdf.edit({ source, target, update: file, ...changes }, request);
+  const { pageCount } = await qpdf.edit({ path, password }, target, { update: file, ...changes }, request);
   return { pageCount, bytes: await readFile(target) };
 }
 
@@ -100,7 +105,7 @@ describe('qpdf', () => {
 
   it('changes objects in object streams', async () => {
     const { bytes } = await edit(makePdf(numberedPages(350)), { compress: true });
-    const graph = JSON.parse((await edit(bytes, { json: true })).bytes.toString());
+    const graph = JSON.parse((await edit(bytes, { json: 'objects' })).bytes.toString());
     const pages = Object.entries<{ value?: Record<string, unknown> }>(graph.qpdf[1]).filter(
       ([, { value }]) => value?.['/Type'] === '/Page',
     );
@@ -132,10 +137,10 @@ describe('qpdf', () => {
     onTestFinished(() => rm(outside, { recursive: true }));
     const target = join(outside, 'x.pdf');
     const request = { account: 'test', directory: temporary, signal: AbortSignal.timeout(120_000) };
-    const source = join(temporary, 'three.pdf');
-    await writeFile(source, three);
+    const path = join(temporary, 'three.pdf');
+    await writeFile(path, three);
 
-    await expect(qpdf.edit({ source, target }, request)).rejects.toThrow();
+    await expect(qpdf.edit({ path }, target, {}, request)).rejects.toThrow();
 
     await expect(readFile(target)).rejects.toThrow();
   });
