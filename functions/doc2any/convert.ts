@@ -5,12 +5,11 @@ import { INPUTS, type Input } from '../engines/office/inputs.ts';
 import { createOffice } from '../engines/office/office.ts';
 import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
 import { createSources, type Document } from '../engines/office/sources.ts';
-import { archivePdf } from '../engines/pdf/archive.ts';
-import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
+import { finishPdf } from '../engines/pdf/finish.ts';
+import { ACCESSIBLE, encryptionOf, readStandard } from '../engines/pdf/finish-options.ts';
 import { NOT_EDITABLE, type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
 import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
-import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages, selectsAll } from '../shared/options/page-selection.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
@@ -84,13 +83,11 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
    * of LibreOffice's metadata are not valid.
    */
   async function finish(options: Doc2anyOptions, source: Pdf) {
-    const standard = readStandard(options.pdfVersion);
-    const { pdf, warnings } = standard
-      ? await archivePdf(source, standard, { force: standard === ACCESSIBLE })
-      : { pdf: source, warnings: [] };
-    const encrypt = encryptionOf(options);
-    const { path } = encrypt ? await pdf.edit({ encrypt }) : pdf;
-    return { outputs: [{ path }], warnings };
+    const version = readStandard(options.pdfVersion);
+    const encryption = encryptionOf(options);
+    const last = { version, force: version === ACCESSIBLE, encryption };
+    const { pdf, warnings } = await finishPdf(source, {}, last);
+    return { outputs: [{ path: pdf.path }], warnings };
   }
 
   /** Converts to an editable format. */

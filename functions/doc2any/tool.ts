@@ -1,13 +1,13 @@
 import { INPUTS } from '../engines/office/inputs.ts';
 import { officeOptions } from '../engines/office/options.ts';
 import { EDITABLE, type Editable, moduleConflict, PRINTED, readEditable } from '../engines/office/outputs.ts';
-import { pageRangeOptions, sizeOptions } from '../engines/pdf/options.ts';
 import {
   checkArchive,
   checkEncryption,
   encryptionOf,
   encryptionOptions,
-} from '../engines/pdf/qpdf/encryption.ts';
+} from '../engines/pdf/finish-options.ts';
+import { pageRangeOptions, sizeOptions } from '../engines/pdf/options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import { category, pageList, type ValuesOf } from '../shared/options/option.ts';

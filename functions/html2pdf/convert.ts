@@ -3,13 +3,12 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBrowserPool } from '../engines/chromium/browser-pool.ts';
 import { TEXT_LAYER } from '../engines/chromium/request.ts';
-import { archivePdf } from '../engines/pdf/archive.ts';
-import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
+import { finishPdf } from '../engines/pdf/finish.ts';
 import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { ofOption } from '../shared/errors.ts';
 import { type Conversion, type Engine, type EngineDependencies, pageFile } from '../shared/tool.ts';
 import { coverOptions, type Html2pdfOptions } from './options.ts';
-import { changesOf, type html2pdf } from './tool.ts';
+import { changesOf, finishOf, type html2pdf } from './tool.ts';
 
 const PICTURED = 'A filter of CSS turns text into a picture.';
 
@@ -53,16 +52,12 @@ export function createEngine(
       };
       let pdf = new Pdf(programs, { path }, conversion);
       for (const overlay of overlays) pdf = await pdf.edit({ overlay: { path: overlay } });
-      const changes = changesOf(options);
-      if (changes || cover) pdf = await pdf.edit({ ...changes, before: cover });
-      const sourceKind = conversion.files ? 'upload' : 'url';
-      const standard = readStandard(options.pdfVersion);
       const isPicture = overlays.some((overlay) => basename(overlay) === TEXT_LAYER);
-      const obstacles = isPicture && standard === ACCESSIBLE ? [PICTURED] : [];
-      const archived = standard
-        ? await archivePdf(pdf, standard, { force: options.force, obstacles })
-        : { pdf, warnings: [] };
-      return { ...facts, sourceKind, warnings: archived.warnings, outputs: [{ path: archived.pdf.path }] };
+      const changes = { ...changesOf(options), before: cover };
+      const finish = { ...finishOf(options), obstacles: isPicture ? [PICTURED] : [] };
+      const { pdf: finished, warnings } = await finishPdf(pdf, changes, finish);
+      const sourceKind = conversion.files ? 'upload' : 'url';
+      return { ...facts, sourceKind, warnings, outputs: [{ path: finished.path }] };
     },
     warm: browsers.warm,
     close: async () => {

@@ -1,7 +1,6 @@
 import { credentialOptions, pageOptions, waitOptions } from '../engines/chromium/page-options.ts';
-import { ACCESSIBLE, STANDARDS } from '../engines/pdf/graph/archive/standards.ts';
+import { ACCESSIBLE, encryptionOptions, STANDARDS } from '../engines/pdf/finish-options.ts';
 import { pageRangeOptions } from '../engines/pdf/options.ts';
-import { encryptionOptions } from '../engines/pdf/qpdf/encryption.ts';
 import {
   category,
   choice,

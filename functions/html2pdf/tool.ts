@@ -1,6 +1,5 @@
 import { ignoredPageNames, insteadOfRefused, refusedPageNames } from '../engines/chromium/page-options.ts';
-import { ACCESSIBLE, readStandard } from '../engines/pdf/graph/archive/standards.ts';
-import { checkArchive, checkEncryption, encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
+import { ACCESSIBLE, checkArchive, checkEncryption, encryptionOf } from '../engines/pdf/finish-options.ts';
 import type { Changes, Permissions } from '../engines/pdf/qpdf/job.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
@@ -11,20 +10,19 @@ import { checkMargins } from './paper.ts';
 /** JPEG quality of `--lowquality`. */
 const LOW_QUALITY = 40;
 
-/** Returns the changes to the PDF that Chromium wrote, or `undefined` if there are none. */
-export function changesOf(options: Html2pdfOptions): Changes | undefined {
-  const { metadata, pdfVersion, imageQuality, lowQuality } = options;
-  const encrypt = encryptionOf(options, permissionsOf(options));
-  const quality = imageQuality ?? (lowQuality ? LOW_QUALITY : undefined);
-  const changes = {
-    ...(encrypt && { encrypt }),
-    ...(metadata.length > 0 && {
-      information: Object.fromEntries(metadata.map(({ name, value }) => [name, value])),
-    }),
-    ...(pdfVersion !== undefined && !readStandard(pdfVersion) && { minVersion: pdfVersion }),
-    ...(quality !== undefined && { imageQuality: quality }),
+/** Returns the changes to the PDF that Chromium wrote. */
+export function changesOf({ metadata, imageQuality, lowQuality }: Html2pdfOptions): Changes {
+  const information = Object.fromEntries(metadata.map(({ name, value }) => [name, value]));
+  return {
+    information: metadata.length > 0 ? information : undefined,
+    imageQuality: imageQuality ?? (lowQuality ? LOW_QUALITY : undefined),
   };
-  return Object.keys(changes).length === 0 ? undefined : changes;
+}
+
+/** Returns the last steps that the options ask for. */
+export function finishOf(options: Html2pdfOptions) {
+  const { pdfVersion: version, force } = options;
+  return { version, force, encryption: encryptionOf(options, permissionsOf(options)) };
 }
 
 /** Returns the permissions of `--permissions`, or `undefined` if the individual options decide. */
@@ -76,10 +74,10 @@ export const html2pdf = defineTool({
   *validate(options) {
     yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');
     yield* checkEncryption(options);
-    yield* checkArchive(options.pdfVersion, changesOf(options)?.encrypt);
+    yield* checkArchive(options.pdfVersion, finishOf(options).encryption);
     yield* checkMargins(options);
     if (options.pdfVersion !== ACCESSIBLE) return;
-    const isEncrypted = changesOf(options)?.encrypt !== undefined;
+    const isEncrypted = finishOf(options).encryption !== undefined;
     const parameter = isEncrypted ? '--encrypt' : '--cover';
     if (!isEncrypted && options.cover === undefined) return;
     const message = `Parameter '${parameter}' cannot be combined with '--pdf-version=${ACCESSIBLE}'.`;

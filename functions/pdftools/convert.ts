@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { archivePdf } from '../engines/pdf/archive.ts';
-import type { PdfOutput } from '../engines/pdf/options.ts';
+import { type Finish, finishPdf, type PdfConversion } from '../engines/pdf/finish.ts';
+import { encryptionOf } from '../engines/pdf/finish-options.ts';
 import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
-import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { claimsPdfA, hasSignature } from '../engines/pdf/rewrite.ts';
-import { readIdentity, signPdf } from '../engines/pdf/sign/signer.ts';
 import { createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
@@ -34,26 +32,15 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   const toolbox = createToolbox(dependencies, programs);
 
   async function convert(conversion: PdftoolsConversion): Promise<Converted> {
-    const { options, format, source, account } = conversion;
-    const { sign, signReason: reason, signPlace: place } = options;
-    if (sign === undefined || format !== 'pdf') return write(conversion);
-    const identity = await readIdentity(dependencies.findSigner, sign, account);
+    const { options, format, source } = conversion;
+    const finish = await finishOf(conversion);
     // Rewriting a document would make its signatures invalid.
-    const isKept = isUnchanged(options) && (await hasSignature(source.path));
-    const { outputs, ...converted } = isKept ? { outputs: [{ path: source.path }] } : await write(conversion);
-    const signed = async function* () {
-      for await (const output of outputs) {
-        const pdf = new Pdf(programs, output, conversion);
-        yield { ...output, path: await signPdf(pdf, identity, { reason, place }) };
-      }
-    };
-    return { ...converted, outputs: signed() };
-  }
-
-  async function write(conversion: PdftoolsConversion): Promise<Converted> {
-    const { options, format } = conversion;
-    const output = outputOf(options);
-    const isClaimed = output.encryption !== undefined && (await claimsPdfA(conversion.source.path));
+    if (finish.signing && isUnchanged(options) && (await hasSignature(source.path))) {
+      const { pdf: signed } = await finishPdf(new Pdf(programs, source, conversion), {}, finish);
+      return { outputs: [{ path: signed.path }] };
+    }
+    const output = { finish, recompress: options.optimize !== undefined };
+    const isClaimed = finish.encryption !== undefined && (await claimsPdfA(source.path));
     if (isClaimed && !options.force) {
       const message =
         'The document is PDF/A, which does not allow encryption. Add -force to encrypt it. The result does not claim to be PDF/A then.';
@@ -67,11 +54,24 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     return pdf.convert({ ...conversion, ...output, options: { ...options, rotate } });
   }
 
+  /** Returns the last steps that the options ask for. */
+  async function finishOf({ options, format, account }: PdftoolsConversion): Promise<Finish> {
+    const { pdfVersion: version, force, linearize, newOwnerPassword, sign } = options;
+    const { signReason: reason, signPlace: place } = options;
+    const encryption = encryptionOf({ ...options, ownerPassword: newOwnerPassword });
+    const finish = { version, force, linearize, encryption };
+    if (sign === undefined || format !== 'pdf') return finish;
+    // Only calls that sign need the library.
+    const { readIdentity } = await import('../engines/pdf/sign.ts');
+    const identity = await readIdentity(dependencies.readSigner, sign, account);
+    return { ...finish, signing: { identity, reason, place } };
+  }
+
   /** Converts a document whose pages are already selected and rotated. */
   async function convertPrepared(
     conversion: PdftoolsConversion,
     { pdf: { path }, pageCount, pages, warnings }: Prepared,
-    output: PdfOutput,
+    output: Pick<PdfConversion, 'finish' | 'recompress'>,
   ): Promise<Converted> {
     const { options, source, format } = conversion;
     const whole = { firstPage: 1, lastPage: 0, pages: undefined, odd: false, even: false };
@@ -90,29 +90,13 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
         : format === 'zip'
           ? await toolbox.extract(prepared)
           : await pdf.convert(prepared);
-    const archived = await archive(converted.outputs, conversion);
+    const { outputs } = converted;
     return {
       ...converted,
       pageCount,
-      warnings: [...warnings, ...(converted.warnings ?? []), ...archived.warnings],
-      outputs: options.split === undefined ? renumbered(archived.outputs, pages) : archived.outputs,
+      warnings: [...warnings, ...(converted.warnings ?? [])],
+      outputs: options.split === undefined ? renumbered(outputs, pages) : outputs,
     };
-  }
-
-  /** Makes finished PDFs follow `--pdf-version`. */
-  async function archive(outputs: Converted['outputs'], conversion: PdftoolsConversion) {
-    const { options, format } = conversion;
-    const { pdfVersion, force, linearize } = options;
-    if (pdfVersion === undefined || format !== 'pdf') return { outputs, warnings: [] };
-    const archived: Output[] = [];
-    const warnings = new Set<string>();
-    for await (const output of outputs) {
-      const finished = new Pdf(programs, output, conversion);
-      const { pdf: result, warnings: own } = await archivePdf(finished, pdfVersion, { force, linearize });
-      archived.push({ ...output, path: result.path });
-      for (const warning of own) warnings.add(warning);
-    }
-    return { outputs: archived, warnings: [...warnings] };
   }
 
   return {
@@ -129,15 +113,6 @@ function isUnchanged(options: PdftoolsConversion['options']): boolean {
   const { sign: _, signReason: __, signPlace: ___, ...others } = pdftools.options;
   const given: Readonly<Record<string, unknown>> = options;
   return Object.entries(defaultsOf(others)).every(([name, value]) => isDeepStrictEqual(given[name], value));
-}
-
-function outputOf(options: PdftoolsConversion['options']): PdfOutput {
-  const { linearize, optimize, newOwnerPassword } = options;
-  return {
-    encryption: encryptionOf({ ...options, ownerPassword: newOwnerPassword }),
-    linearize,
-    recompress: optimize !== undefined,
-  };
 }
 
 /** Yields outputs with the page numbers of the merged document instead of those of the selection. */

@@ -1,10 +1,10 @@
-import { NOT_EDITABLE, PAGE_IMAGES, pdfOptions } from '../engines/pdf/options.ts';
 import {
   checkArchive,
   checkEncryption,
   encryptionOf,
   encryptionOptionsWith,
-} from '../engines/pdf/qpdf/encryption.ts';
+} from '../engines/pdf/finish-options.ts';
+import { NOT_EDITABLE, PAGE_IMAGES, pdfOptions } from '../engines/pdf/options.ts';
 import { optimize, rotations, toolboxOptions } from '../engines/pdf/toolbox/options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { category, flag, text } from '../shared/options/option.ts';

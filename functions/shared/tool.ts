@@ -235,7 +235,7 @@ export interface Engine<T extends Tool> {
 }
 
 /** Returns the PKCS#12 file of a signer that an account may use. */
-export type FindSigner = (name: string, account: string) => Promise<SignerFile | undefined>;
+export type ReadSigner = (name: string, account: string) => Promise<SignerFile | undefined>;
 export interface SignerFile {
   readonly pkcs12: Buffer;
   readonly passphrase: string;
@@ -258,8 +258,8 @@ export interface EngineDependencies {
   /** Keeps the idle workers of all tools. By default, each engine keeps up to `size` of its own. */
   readonly warm?: WarmWorkers | undefined;
   readonly egress: EgressGuard;
-  /** Finds the operator's keys for PDFs. None if absent. */
-  readonly findSigner?: FindSigner | undefined;
+  /** Reads the operator's keys for PDFs. None if absent. */
+  readonly readSigner?: ReadSigner | undefined;
   /** Language tag for dates and numbers of documents that declare none. Defaults to `en-US`. */
   readonly locale?: string | undefined;
   /** Downloads sources that options name. One at a time, so that a conversion has only one connection. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ConversionError } from '../../shared/errors.ts';
-import type { PdfConversion } from './options.ts';
+import type { PdfConversion } from './finish.ts';
 import { MAX_JSON, Pdf, type PdfPrograms } from './pdf.ts';
 import type { PdfDocument } from './pdfium/document.ts';
 

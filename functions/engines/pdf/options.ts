@@ -9,9 +9,7 @@ import {
   text,
   type ValuesOf,
 } from '../../shared/options/option.ts';
-import type { Conversion, SourceFile } from '../../shared/tool.ts';
-import { PASSWORD } from './qpdf/encryption.ts';
-import type { Encryption } from './qpdf/job.ts';
+import { PASSWORD } from './finish-options.ts';
 
 /** Formats that pages are drawn in. The native process writes them itself, or libvips does from its raw pixels. */
 const PAGE_FORMATS = {
@@ -179,20 +177,9 @@ export const pdfOptions = {
 } as const;
 
 export type PdfOptions = ValuesOf<typeof pdfOptions>;
-export type PdfConversion = Conversion<PdfOptions, SourceFile> & PdfOutput;
 
 /** Returns the colors that pages are shown in. */
 export function colorOf({ mono, gray }: Pick<PdfOptions, 'mono' | 'gray'>): 'rgb' | 'gray' | 'mono' {
   if (mono) return 'mono';
   return gray ? 'gray' : 'rgb';
-}
-
-/** How PDFs are written. */
-export interface PdfOutput {
-  /** Absent if the PDF is not encrypted. */
-  readonly encryption?: Encryption | undefined;
-  /** Whether viewers can show page 1 before the rest has arrived. */
-  readonly linearize?: boolean;
-  /** Whether streams are compressed again. */
-  readonly recompress?: boolean;
 }

@@ -2,8 +2,9 @@ import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize, type Format } from '../../shared/formats.ts';
 import type { Converted } from '../../shared/tool.ts';
 import { adapt } from './adapter.ts';
+import type { PdfConversion } from './finish.ts';
 import { framePage } from './frame.ts';
-import { colorOf, PAGE_IMAGES, type PageImage, type PdfConversion } from './options.ts';
+import { colorOf, PAGE_IMAGES, type PageImage } from './options.ts';
 import type { PdfPrograms } from './pdf.ts';
 import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
 import { type DrawOptions, drawFrames } from './pdfium/draw.ts';
@@ -39,8 +40,11 @@ export function createPdfEngine(
       throw new ConversionError('RESULT_TOO_LARGE', message);
     }
     if (format === 'pdf') {
-      const warnings = (await hasSignature(conversion.source.path)) ? [SIGNED] : [];
-      return { pageCount, warnings, outputs: writePdfs(programs, document, pages, conversion) };
+      const warnings = new Set((await hasSignature(conversion.source.path)) ? [SIGNED] : []);
+      const written = writePdfs(programs, document, pages, conversion, warnings);
+      // Nothing is stored before all files follow the standard.
+      const outputs = conversion.finish?.version === undefined ? written : await Array.fromAsync(written);
+      return { pageCount, warnings: [...warnings], outputs };
     }
     if (format === 'txt') return { pageCount, outputs: writeTexts(engines, document, pages, conversion) };
     const frames: PageFrame[] = [];

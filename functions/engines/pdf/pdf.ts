@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { EngineClient, ScriptDependencies, StallTimeouts } from '../client.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
@@ -105,6 +105,14 @@ export class Pdf implements PdfFile {
     const { pageCount } = await this.#programs.qpdf.edit(this, path, changes, this.#request);
     const password = changes.decrypt || changes.update !== undefined ? undefined : this.password;
     return new Pdf(this.#programs, { path, password }, this.#request, pageCount);
+  }
+
+  /** Returns a copy that ends with more bytes. */
+  async append(bytes: Buffer): Promise<Pdf> {
+    const path = newFile(this.#request, '.pdf');
+    await copyFile(this.path, path);
+    await appendFile(path, bytes);
+    return new Pdf(this.#programs, { path }, this.#request);
   }
 
   /** Returns a copy without encryption that PDFium has written. It opens some documents that qpdf cannot read. */

@@ -3,7 +3,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import { selectsAll } from '../../shared/options/page-selection.ts';
 import { fileContains } from '../../shared/source/file-contains.ts';
 import type { Output } from '../../shared/tool.ts';
-import type { PdfConversion } from './options.ts';
+import { finishPdf, type PdfConversion } from './finish.ts';
 import { Pdf, type PdfPrograms } from './pdf.ts';
 import { damagedPageError, type Engines, type PdfDocument } from './pdfium/document.ts';
 import type { Changes } from './qpdf/job.ts';
@@ -30,22 +30,21 @@ export async function claimsStandard(path: string): Promise<boolean> {
   return (await claimsPdfA(path)) || (await fileContains(path, 'pdfuaid:part'));
 }
 
-/** Writes pages as PDFs: decrypted and rotated. */
+/** Writes pages as PDFs: decrypted, rotated and finished. Adds what is missing in them to `warnings`. */
 export async function* writePdfs(
   programs: PdfPrograms,
   document: PdfDocument,
   pages: readonly number[],
   conversion: PdfConversion,
+  warnings: Set<string>,
 ): AsyncGenerator<Output> {
-  const { delivery, options, encryption, linearize, recompress } = conversion;
+  const { delivery, options, finish = {}, recompress } = conversion;
   const files = filesOf(pages, conversion);
   const isWhole = selectsAll(pages, document.pageCount);
   const changes: Changes = {
     stamp: await stampFor(programs, document, pages, conversion),
     rotate: options.rotate,
-    // A new encryption replaces the old one.
-    ...(encryption ? { encrypt: encryption } : { decrypt: true }),
-    linearize,
+    decrypt: true,
     recompress,
     // Compressed objects would break PDF/A-1.
     compress: !(await claimsPdfA(document.source.path)),
@@ -54,14 +53,19 @@ export async function* writePdfs(
   for (const [index, some] of files.entries()) {
     // Selecting all pages would lose parts of the document such as outlines and forms.
     const selected = isWhole && delivery === 'one' ? changes : { ...changes, pages: some };
-    const { path } = await source.edit(selected).catch(async (thrown: unknown) => {
+    const finished = await finishPdf(source, selected, finish).catch(async (thrown: unknown) => {
       const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
       if (!isDamaged || document.fallbackOnly || index > 0) throw thrown;
       source = await source.repair();
-      return source.edit(selected);
+      return finishPdf(source, selected, finish);
     });
+    for (const warning of finished.warnings) warnings.add(warning);
     const number = options.split === undefined ? some[0]! : index + 1;
-    yield { path, pages: some.length, ...(delivery !== 'one' && { page: number }) };
+    yield {
+      path: finished.pdf.path,
+      pages: some.length,
+      ...(delivery !== 'one' && { page: number }),
+    };
   }
 }
 

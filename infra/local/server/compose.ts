@@ -169,7 +169,7 @@ export async function composeService(
     egress,
     sandbox,
     locale: settings.locale,
-    findSigner: createSigners(join(dataDirectory, 'signers')),
+    readSigner: createSigners(join(dataDirectory, 'signers')),
     download,
     readValidators: limitDownloads(DOWNLOADS * size, downloaders.validators),
     readFacts: ownFactsFirst(storage, limitDownloads(DOWNLOADS * size, downloaders.facts)),

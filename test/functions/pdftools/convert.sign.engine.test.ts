@@ -17,7 +17,7 @@ await writeFile(join(signers, 'office.accounts'), '*\n');
 afterAll(() => rm(signers, { recursive: true }));
 
 const { convertOne, refusal } = useOwnEngine(pdftools, (dependencies) =>
-  createEngine({ ...dependencies, findSigner: createSigners(signers) }),
+  createEngine({ ...dependencies, readSigner: createSigners(signers) }),
 );
 const two = makePdf(numberedPages(2));
 

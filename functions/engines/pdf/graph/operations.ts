@@ -1,6 +1,5 @@
-import type { Standard } from './archive/standards.ts';
+import type { Standard } from '../finish-options.ts';
 import type { FontName } from './fonts.ts';
-import type { Reduced } from './images.ts';
 import type { Placed } from './navigation.ts';
 
 /** Facts about a source document. */
@@ -60,7 +59,7 @@ export interface GraphOperations {
     readonly target: string;
     readonly files: ReadonlyArray<{ readonly name: string; readonly stream: string }>;
   };
-  /** Returns the content streams of pages, or all streams that `archive` reads. */
+  /** Returns the content streams of pages, or all streams that `conform` reads. */
   readonly streams: { readonly graph: string; readonly of: 'pages' | 'all' };
   /** Writes what must be appended to the PDF `source` to `target`; see `prepareSignature`. */
   readonly prepareSignature: {
@@ -70,12 +69,31 @@ export interface GraphOperations {
     readonly text: SignatureText;
   };
   /** Writes the changes that make a document follow a standard to `target`. `streams` has the data of its streams. */
-  readonly archive: {
+  readonly conform: {
     readonly graph: string;
     readonly streams: string;
     readonly target: string;
     readonly standard: Standard;
   };
+}
+
+/** An image and the pixels that it needs. */
+export interface Reduced {
+  readonly ref: string;
+  readonly width: number;
+  readonly height: number;
+  readonly dataBytes: number;
+  /** Absent for a JPEG. */
+  readonly samples?: Samples | undefined;
+}
+
+/** Decoded samples of 8 bits. */
+export interface Samples {
+  readonly channels: 1 | 3;
+  /** The colors of an indexed image, in Base64. */
+  readonly palette?: string | undefined;
+  /** Whether the image may become a JPEG. */
+  readonly isLossy: boolean;
 }
 
 /** The results of the operations. */
@@ -90,7 +108,7 @@ export interface GraphReplies {
   readonly extract: undefined;
   readonly streams: readonly string[];
   readonly prepareSignature: PreparedSignature | { readonly problem: string };
-  readonly archive: Archived;
+  readonly conform: Conformed;
 }
 
 /** Texts that readers show with a signature. */
@@ -109,7 +127,7 @@ export interface PreparedSignature {
 }
 
 /** Obstacles to a standard, and warnings about what was removed for it. */
-export interface Archived {
+export interface Conformed {
   readonly obstacles: readonly string[];
   readonly warnings: readonly string[];
 }

@@ -3,8 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { serveRequests } from '../../worker/serve.ts';
 import { adaptDocument } from './adapt.ts';
-import { archiveDocument, neededStreams } from './archive/archive.ts';
-import { levelOf } from './archive/standards.ts';
+import { conformDocument, neededStreams } from './archive/archive.ts';
 import { attachedFiles, hasInlineFiles, separateFiles } from './attachments.ts';
 import { userUnit } from './canvas.ts';
 import { contentStreams } from './contents.ts';
@@ -14,7 +13,7 @@ import { readFieldValues } from './form-values.ts';
 import { readGraph, type Value, writeUpdate } from './graph.ts';
 import { largeImages } from './images.ts';
 import { layerAppearances, markLayers } from './layers.ts';
-import type { Adapted, Archived, GraphOperations, SourceFacts } from './operations.ts';
+import type { Adapted, Conformed, GraphOperations, SourceFacts } from './operations.ts';
 
 import { prepareSignature } from './prepare-signature.ts';
 
@@ -67,11 +66,11 @@ await serveRequests<GraphOperations>({
   streams: async ({ graph, of }) => (of === 'all' ? neededStreams : contentStreams)(readGraph(graph)),
   prepareSignature: async ({ graph, source, target, text }) =>
     prepareSignature(readGraph(graph), source, target, text),
-  archive: async ({ graph: path, streams, target, standard }): Promise<Archived> => {
+  conform: async ({ graph: path, streams, target, standard }): Promise<Conformed> => {
     const graph = readGraph(path);
     const data = readGraph(streams);
-    const archived = archiveDocument(graph, (ref) => data.data(ref), levelOf(standard));
+    const conformed = conformDocument(graph, (ref) => data.data(ref), standard);
     writeUpdate(graph, target);
-    return archived;
+    return conformed;
   },
 });

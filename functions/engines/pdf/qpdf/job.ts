@@ -41,7 +41,7 @@ export interface Changes {
   /** Degrees clockwise, added to the rotation of every page. */
   readonly rotate?: number | undefined;
   readonly encrypt?: Encryption | undefined;
-  /** Removes encryption and its restrictions. */
+  /** Removes encryption and its restrictions, unless `encrypt` replaces them. */
   readonly decrypt?: boolean | undefined;
   /** Orders the file so that viewers can show page 1 before the rest has arrived. */
   readonly linearize?: boolean | undefined;
@@ -157,8 +157,8 @@ export function jobOf(
     ...(stamp && { overlay: [{ ...fileOf(stamp), from: '1', repeat: '1' }] }),
     ...(imageQuality !== undefined && { optimizeImages: '', jpegQuality: String(imageQuality) }),
     ...(degrees !== 0 && { rotate: `+${degrees}` }),
-    ...(decrypt && { decrypt: '', removeRestrictions: '' }),
-    ...(encrypt && { encrypt: encryption(encrypt) }),
+    // A new encryption replaces the old one.
+    ...(encrypt ? { encrypt: encryption(encrypt) } : decrypt && { decrypt: '', removeRestrictions: '' }),
     ...(linearize && { linearize: '' }),
     // PDF/A requires the line break.
     ...(json === undefined && { newlineBeforeEndstream: '' }),

@@ -13,7 +13,7 @@ import {
   text,
   type ValuesOf,
 } from '../../../shared/options/option.ts';
-import { STANDARDS } from '../graph/archive/standards.ts';
+import { STANDARDS } from '../finish-options.ts';
 import { FONT_NAMES } from '../graph/fonts.ts';
 import type { Place } from '../graph/operations.ts';
 import { PAGE_IMAGES } from '../options.ts';

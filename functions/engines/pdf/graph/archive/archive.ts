@@ -1,3 +1,4 @@
+import type { Standard } from '../../finish-options.ts';
 import { makeAccessible } from '../accessible/accessible.ts';
 import { boxOf } from '../canvas.ts';
 import {
@@ -13,8 +14,7 @@ import {
 import { type Content, readContent } from './content.ts';
 import { checkFont } from './fonts.ts';
 import { srgbProfile } from './profile.ts';
-import type { Level } from './standards.ts';
-import { type Invoice, pdfDate, xmpDate, xmpOf } from './xmp.ts';
+import { type Invoice, levelOf, pdfDate, xmpDate, xmpOf } from './xmp.ts';
 
 /** Maximum depth of values within each other. */
 const MAX_NESTING = 200;
@@ -37,7 +37,7 @@ const BLEND_MODES = (
 /** Bits of the flags of an annotation. */
 const [INVISIBLE, HIDDEN, PRINT, NO_VIEW, TOGGLE_NO_VIEW] = [1, 2, 4, 32, 256] as const;
 
-/** Returns the streams that `archiveDocument` reads: content, fonts, profiles and invoices, but no images. */
+/** Returns the streams that `conformDocument` reads: content, fonts, profiles and invoices, but no images. */
 export function neededStreams(graph: Graph): string[] {
   const invoices = new Set(
     filesOf(graph)
@@ -56,13 +56,14 @@ export function neededStreams(graph: Graph): string[] {
  * Makes a document follow a standard as far as that does not change its pages. Returns what keeps it from following
  * the standard, and warnings about what was removed.
  */
-export function archiveDocument(
+export function conformDocument(
   graph: Graph,
   read: ReadStream,
-  level: Level,
+  standard: Standard,
 ): { readonly obstacles: string[]; readonly warnings: string[] } {
   const obstacles = new Set<string>();
   const warnings = new Set<string>();
+  const level = levelOf(standard);
   const isOld = level.part === 1;
 
   if (graph.trailer['/Encrypt'] !== undefined) obstacles.add('The document is encrypted.');

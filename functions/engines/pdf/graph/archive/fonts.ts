@@ -8,10 +8,9 @@ import {
 } from '../graph.ts';
 import { readCompact } from './compact.ts';
 import { glyphNames } from './glyph-names.ts';
-
-import type { Level } from './standards.ts';
 import { readTrueType, type TrueType } from './true-type.ts';
 import { readType1 } from './type1.ts';
+import type { Level } from './xmp.ts';
 
 /** Maximum difference in thousandths between the width that a PDF states for a glyph and that of its font program. */
 const TOLERANCE = 1;

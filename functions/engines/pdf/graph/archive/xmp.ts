@@ -1,4 +1,20 @@
-import type { Level } from './standards.ts';
+import type { Standard } from '../../finish-options.ts';
+
+/** What a standard requires. */
+export interface Level {
+  /** The part of ISO 19005. 0 if the document is not for archives. */
+  readonly part: 0 | 1 | 2 | 3 | 4;
+  /** Whether all text must be readable as Unicode. */
+  readonly isUnicode: boolean;
+  /** Whether screen readers must be able to read the document. */
+  readonly isAccessible: boolean;
+}
+
+export function levelOf(standard: Standard): Level {
+  const isAccessible = standard === 'PDF/UA-1';
+  const part = isAccessible ? 0 : (Number(standard[6]) as Level['part']);
+  return { part, isUnicode: isAccessible || standard.endsWith('u'), isAccessible };
+}
 
 /** The entries of the document information that have a counterpart in XMP. */
 export interface Properties {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { archiveDocument } from '../../../../../../functions/engines/pdf/graph/archive/archive.ts';
+import type { Standard } from '../../../../../../functions/engines/pdf/finish-options.ts';
+import { conformDocument } from '../../../../../../functions/engines/pdf/graph/archive/archive.ts';
 import { readContent } from '../../../../../../functions/engines/pdf/graph/archive/content.ts';
-import { levelOf, type Standard } from '../../../../../../functions/engines/pdf/graph/archive/standards.ts';
 import { pdfDate, xmpDate } from '../../../../../../functions/engines/pdf/graph/archive/xmp.ts';
 import { Graph, type Value } from '../../../../../../functions/engines/pdf/graph/graph.ts';
 
@@ -45,7 +45,7 @@ function archive(
     ],
   });
   const read = (ref: Value | undefined) => (ref === '4 0 R' ? Buffer.from(content) : undefined);
-  return { graph, ...archiveDocument(graph, read, levelOf(standard)) };
+  return { graph, ...conformDocument(graph, read, standard) };
 }
 
 describe('a document that becomes PDF/A', () => {

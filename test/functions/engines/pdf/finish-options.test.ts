@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { doc2any } from '../../../../../functions/doc2any/tool.ts';
-import { encryptionOf } from '../../../../../functions/engines/pdf/qpdf/encryption.ts';
-import { html2pdf } from '../../../../../functions/html2pdf/tool.ts';
-import { defaultsOf, readOptions } from '../../../../../functions/shared/options/read-options.ts';
+import { doc2any } from '../../../../functions/doc2any/tool.ts';
+import { encryptionOf } from '../../../../functions/engines/pdf/finish-options.ts';
+import { html2pdf } from '../../../../functions/html2pdf/tool.ts';
+import { defaultsOf, readOptions } from '../../../../functions/shared/options/read-options.ts';
 
 const defaults = defaultsOf(doc2any.options);
 

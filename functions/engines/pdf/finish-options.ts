@@ -1,6 +1,6 @@
-import { ConversionError } from '../../../shared/errors.ts';
-import { choice, flag, text, type ValuesOf } from '../../../shared/options/option.ts';
-import type { Encryption, Permissions } from './job.ts';
+import { ConversionError } from '../../shared/errors.ts';
+import { choice, flag, text, type ValuesOf } from '../../shared/options/option.ts';
+import type { Encryption, Permissions } from './qpdf/job.ts';
 
 /** The length of a PDF's password. AES-256 ignores all bytes after the first 127. */
 export const PASSWORD = { max: 127, unit: 'bytes' } as const;
@@ -50,6 +50,18 @@ export function* checkEncryption({ encrypt, ownerPassword }: EncryptionOptions):
   if (ownerPassword === undefined || ownerPassword !== encrypt) return;
   const message = "Parameter '--owner-password' must differ from '--encrypt'.";
   yield new ConversionError('BAD_PARAMETER', message, { parameter: '--owner-password' });
+}
+
+/** The standards for archives (ISO 19005) that a PDF can be made to follow. */
+export const STANDARDS = ['PDF/A-1b', 'PDF/A-2b', 'PDF/A-2u', 'PDF/A-3b', 'PDF/A-3u', 'PDF/A-4'] as const;
+/** The standard for accessible documents (ISO 14289). */
+export const ACCESSIBLE = 'PDF/UA-1';
+export type Standard = (typeof STANDARDS)[number] | typeof ACCESSIBLE;
+
+/** Returns the standard that a value of `--pdf-version` names, if it is one. */
+export function readStandard(value: string | undefined): Standard | undefined {
+  if (value === 'PDF/UA') return ACCESSIBLE;
+  return [...STANDARDS, ACCESSIBLE].find((known): known is Standard => known === value);
 }
 
 /** Yields an error if a PDF for archives is to be encrypted. */

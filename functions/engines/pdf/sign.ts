@@ -1,4 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readFile } from 'node:fs/promises';
 import { ObjectIdentifier, OctetString, Sequence } from 'asn1js';
 import {
   Attribute,
@@ -17,6 +19,9 @@ import {
   SignerInfo,
   setEngine,
 } from 'pkijs';
+import { ConversionError } from '../../shared/errors.ts';
+import type { ReadSigner } from '../../shared/tool.ts';
+import type { Pdf } from './pdf.ts';
 
 setEngine('node', new CryptoEngine({ name: 'node', crypto: webcrypto }));
 
@@ -34,15 +39,64 @@ const CURVES: Readonly<Record<string, string>> = {
 };
 
 /** A private key and its certificate chain, leaf first. */
-interface Identity {
+export interface Identity {
   readonly key: Buffer;
   readonly certificates: readonly Certificate[];
   /** Common name of the signer. */
   readonly name?: string | undefined;
 }
 
+/** Who signs, and the texts that readers show with the signature. */
+export interface Signing {
+  readonly identity: Identity;
+  readonly reason: string | undefined;
+  readonly place: string | undefined;
+}
+
+/**
+ * Reads one of the operator's keys.
+ * @throws ConversionError `BAD_PARAMETER` if there is no such signer, or another account has it.
+ */
+export async function readIdentity(
+  readSigner: ReadSigner | undefined,
+  signer: string,
+  account: string,
+): Promise<Identity> {
+  const found = await readSigner?.(signer, account);
+  if (found) return readPkcs12(found.pkcs12, found.passphrase);
+  const message = `Parameter '-sign': this account has no signer '${signer}'.`;
+  throw new ConversionError('BAD_PARAMETER', message, { parameter: '-sign' });
+}
+
+/**
+ * Signs a finished PDF without rewriting it, and returns the signed one. The process of the service makes the
+ * signature, because it must not give a key to a process that reads documents.
+ */
+export async function signPdf(pdf: Pdf, { identity, reason, place }: Signing): Promise<Pdf> {
+  const date = `D:${new Date().toISOString().slice(0, 19).replace(/\D/g, '')}Z`;
+  const text = { name: identity.name, reason, place, date };
+  const { target: added, reply } = await pdf.write('prepareSignature', { text }, { source: pdf.path });
+  if ('problem' in reply)
+    throw new ConversionError('CONVERSION_FAILED', reply.problem, { parameter: '-sign' });
+  const { at, end } = reply;
+  const signed = await pdf.append(await readFile(added));
+  const target = signed.path;
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(target, { end: at - 1 })) hash.update(chunk as Buffer);
+  for await (const chunk of createReadStream(target, { start: end })) hash.update(chunk as Buffer);
+  const signature = (await signDigest(hash.digest(), identity)).toString('hex');
+  if (signature.length > end - at - 2) throw new Error('The certificates of the signer are too large.');
+  const handle = await open(target, 'r+');
+  try {
+    await handle.write(signature, at + 1, 'latin1');
+  } finally {
+    await handle.close();
+  }
+  return signed;
+}
+
 /** Reads a PKCS#12 file that is encrypted with AES, as OpenSSL 3 does. */
-export async function readPkcs12(bytes: Buffer, passphrase: string): Promise<Identity> {
+async function readPkcs12(bytes: Buffer, passphrase: string): Promise<Identity> {
   const password = bufferOf(Buffer.from(passphrase));
   const file = PFX.fromBER(bufferOf(bytes));
   await file.parseInternalValues({ password, checkIntegrity: true });
@@ -80,7 +134,7 @@ export async function readPkcs12(bytes: Buffer, passphrase: string): Promise<Ide
 }
 
 /** Returns a signature (RFC 5652 with the attributes of CAdES) for content with this SHA-256 digest. */
-export async function signDigest(digest: Buffer, { key, certificates }: Identity): Promise<Buffer> {
+async function signDigest(digest: Buffer, { key, certificates }: Identity): Promise<Buffer> {
   const [certificate] = certificates as [Certificate];
   const own = createPrivateKey({ key, format: 'der', type: 'pkcs8' });
   const curve = CURVES[own.asymmetricKeyDetails?.namedCurve ?? ''];
