@@ -13,7 +13,7 @@ export interface Finish {
   readonly version?: string | undefined;
   /** Whether a PDF that cannot follow the standard is written without it. */
   readonly force?: boolean | undefined;
-  /** What keeps the PDF from being accessible although its objects do not show it. */
+  /** Obstacles to being accessible that the objects do not show. */
   readonly obstacles?: readonly string[];
   /** Absent if the PDF is not encrypted. */
   readonly encryption?: Encryption | undefined;

@@ -46,7 +46,7 @@ export interface Identity {
   readonly name?: string | undefined;
 }
 
-/** Who signs, and the texts that readers show with the signature. */
+/** The signer, and the texts that readers show with the signature. */
 export interface Signing {
   readonly identity: Identity;
   readonly reason: string | undefined;

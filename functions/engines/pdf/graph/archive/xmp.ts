@@ -1,6 +1,6 @@
 import type { Standard } from '../../finish-options.ts';
 
-/** What a standard requires. */
+/** The requirements of a standard. */
 export interface Level {
   /** The part of ISO 19005. 0 if the document is not for archives. */
   readonly part: 0 | 1 | 2 | 3 | 4;
