@@ -1,6 +1,11 @@
 import { ignoredPageNames, insteadOfRefused, refusedPageNames } from '../engines/chromium/page-options.ts';
-import { ACCESSIBLE, checkArchive, checkEncryption, encryptionOf } from '../engines/pdf/finish-options.ts';
-import type { Changes, Permissions } from '../engines/pdf/qpdf/job.ts';
+import {
+  ACCESSIBLE,
+  checkArchive,
+  checkEncryption,
+  encryptionOf,
+  type Permissions,
+} from '../engines/pdf/finish-options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
@@ -11,7 +16,7 @@ import { checkMargins } from './paper.ts';
 const LOW_QUALITY = 40;
 
 /** Returns the changes to the PDF that Chromium wrote. */
-export function changesOf({ metadata, imageQuality, lowQuality }: Html2pdfOptions): Changes {
+export function changesOf({ metadata, imageQuality, lowQuality }: Html2pdfOptions) {
   const information = Object.fromEntries(metadata.map(({ name, value }) => [name, value]));
   return {
     information: metadata.length > 0 ? information : undefined,

@@ -1,6 +1,23 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { choice, flag, text, type ValuesOf } from '../../shared/options/option.ts';
-import type { Encryption, Permissions } from './qpdf/job.ts';
+
+/** Rights of a reader with the user password. All rights are granted unless restricted. */
+export interface Permissions {
+  readonly print?: 'full' | 'low' | 'none';
+  /** `all`; `annotate`: comments and form fields; `form`: form fields; `assembly`: pages only; `none`. */
+  readonly modify?: 'all' | 'annotate' | 'form' | 'assembly' | 'none';
+  /** Whether text and images may be copied. */
+  readonly extract?: boolean;
+}
+
+/** AES-256 encryption as defined by PDF 2.0, which readers from 2009 on open. */
+export interface Encryption {
+  /** Opens the document. If empty, anyone can open it, within the permissions. */
+  readonly userPassword: string;
+  /** Removes the restrictions. If empty, a random password is used, so that nobody can remove them. */
+  readonly ownerPassword?: string;
+  readonly permissions?: Permissions;
+}
 
 /** The length of a PDF's password. AES-256 ignores all bytes after the first 127. */
 export const PASSWORD = { max: 127, unit: 'bytes' } as const;

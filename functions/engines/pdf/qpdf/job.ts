@@ -1,22 +1,5 @@
 import { randomBytes } from 'node:crypto';
-
-/** Rights of a reader with the user password. All rights are granted unless restricted. */
-export interface Permissions {
-  readonly print?: 'full' | 'low' | 'none';
-  /** `all`; `annotate`: comments and form fields; `form`: form fields; `assembly`: pages only; `none`. */
-  readonly modify?: 'all' | 'annotate' | 'form' | 'assembly' | 'none';
-  /** Whether text and images may be copied. */
-  readonly extract?: boolean;
-}
-
-/** AES-256 encryption as defined by PDF 2.0, which readers from 2009 on open. */
-export interface Encryption {
-  /** Opens the document. If empty, anyone can open it, within the permissions. */
-  readonly userPassword: string;
-  /** Removes the restrictions. If empty, a random password is used, so that nobody can remove them. */
-  readonly ownerPassword?: string;
-  readonly permissions?: Permissions;
-}
+import type { Encryption } from '../finish-options.ts';
 
 /** Entries of the document information dictionary. Absent entries stay unchanged. */
 export interface Information {
