@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { jobOf } from '../../functions/engines/pdf/qpdf/job.ts';
+import { jobOf } from '../../functions/engines/pdf/qpdf.ts';
 import { makePdf } from '../fixtures/pdf.ts';
 import { ANNOTATIONS, annotatedPdf } from '../fixtures/pdf-text.ts';
 import { buildHosts, HOSTS, type Host, type Outcome, RunningHost } from './hosts.ts';

@@ -4,7 +4,7 @@ import type { Conversion, SourceFile } from '../../shared/tool.ts';
 import { ACCESSIBLE, type Encryption, readStandard, type Standard } from './finish-options.ts';
 import type { PdfOptions } from './options.ts';
 import { MAX_JSON, type Pdf } from './pdf.ts';
-import type { Changes } from './qpdf/job.ts';
+import type { Changes } from './qpdf.ts';
 import type { Signing } from './sign.ts';
 
 /** The last steps of every tool that writes PDFs. */

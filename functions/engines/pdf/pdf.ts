@@ -6,8 +6,7 @@ import type { WorkerRequest } from '../worker/pool.ts';
 import { createGraphs } from './graph/client.ts';
 import type { GraphOperations, GraphReplies } from './graph/operations.ts';
 import { createPdfium, type Pdfium } from './pdfium/pdfium.ts';
-import type { Changes, Edit, PdfFile } from './qpdf/job.ts';
-import { createQpdf, type Qpdf } from './qpdf/qpdf.ts';
+import { type Changes, createQpdf, type Edit, type PdfFile, type Qpdf } from './qpdf.ts';
 
 /** The programs that read, draw and write the PDFs of one tool. */
 export interface PdfPrograms {

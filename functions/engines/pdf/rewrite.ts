@@ -6,7 +6,7 @@ import type { Output } from '../../shared/tool.ts';
 import { finishPdf, type PdfConversion } from './finish.ts';
 import { Pdf, type PdfPrograms } from './pdf.ts';
 import { damagedPageError, type Engines, type PdfDocument } from './pdfium/document.ts';
-import type { Changes } from './qpdf/job.ts';
+import type { Changes } from './qpdf.ts';
 import { stampPdf } from './stamp.ts';
 
 /** Warns that the rewritten PDF was signed. */

@@ -118,7 +118,7 @@ export const engines = [
     'test/service/calls',
   ),
   ...inFile(
-    'functions/engines/pdf/qpdf/job.ts',
+    'functions/engines/pdf/qpdf.ts',
     [
       [
         "ownerPassword || randomBytes(16).toString('hex')",

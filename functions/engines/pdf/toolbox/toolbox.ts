@@ -9,7 +9,7 @@ import type { FileFacts, GraphOperations, GraphWork, SourceFacts, Stamp, Text } 
 import { createImages, type ImageOperations } from '../images/client.ts';
 import { colorOf, type PdfOptions } from '../options.ts';
 import { MAX_JSON, Pdf, type PdfPrograms } from '../pdf.ts';
-import type { Attached, Information, Part } from '../qpdf/job.ts';
+import type { Attached, Information, Part } from '../qpdf.ts';
 import { claimsStandard, hasSignature } from '../rewrite.ts';
 import { selectPages } from '../selection.ts';
 import { blankPdf } from '../stamp.ts';

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Edit } from '../../../../../functions/engines/pdf/qpdf/job.ts';
-import { createQpdf, type Qpdf } from '../../../../../functions/engines/pdf/qpdf/qpdf.ts';
-import { makePdf, numberedPages } from '../../../../fixtures/pdf.ts';
+import { createQpdf, type Edit, type Qpdf } from '../../../../functions/engines/pdf/qpdf.ts';
+import { makePdf, numberedPages } from '../../../fixtures/pdf.ts';
 
 let temporary: string;
 let qpdf: Qpdf;

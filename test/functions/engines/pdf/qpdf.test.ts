@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { jobOf } from '../../../../../functions/engines/pdf/qpdf/job.ts';
+import { jobOf } from '../../../../functions/engines/pdf/qpdf.ts';
 
 const FILES = { source: 'a.pdf', target: 'b.pdf' };
 
