@@ -7,7 +7,7 @@ export type FieldValue = string | boolean | readonly string[];
 /** Maximum depth of nested names. */
 const MAX_DEPTH = 50;
 /** Maximum number of fields. */
-const MAX_FIELDS = 10_000;
+const MAX_VALUES = 10_000;
 
 /**
  * Reads the values of fields by full name, such as `person.name`, from JSON or XFDF.
@@ -18,7 +18,7 @@ export function readFieldValues(bytes: Buffer): ReadonlyMap<string, FieldValue> 
   const values = new Map<string, FieldValue>();
   const add = (name: string, value: FieldValue) => {
     values.set(name, value);
-    if (values.size > MAX_FIELDS) throw fillError(`names more than ${MAX_FIELDS} fields`);
+    if (values.size > MAX_VALUES) throw fillError(`names more than ${MAX_VALUES} fields`);
   };
   if (/^\s*</.test(text)) readXfdf(text, add);
   else readJson(text, add);
