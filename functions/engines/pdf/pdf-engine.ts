@@ -1,20 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize, type Format } from '../../shared/formats.ts';
-import type { Converted } from '../../shared/tool.ts';
-import { adapt } from './adapter.ts';
+import { withAnySignal } from '../../shared/timeout.ts';
+import type { Converted, Output } from '../../shared/tool.ts';
+import { type DrawOptions, drawFrames, type Engines, openDocument, type PdfDocument } from './document.ts';
+import { type Drawn, framePage, type PageFrame } from './drawing.ts';
 import type { PdfConversion } from './finish.ts';
-import { framePage } from './frame.ts';
 import { colorOf, PAGE_IMAGES, type PageImage } from './options.ts';
-import type { PdfPrograms } from './pdf.ts';
-import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
-import { type DrawOptions, drawFrames } from './pdfium/draw.ts';
-import type { Drawn, PageFrame } from './pdfium/drawing.ts';
+import { MAX_JSON, Pdf, type PdfPrograms } from './pdf.ts';
 import type { Fallback } from './pdfjs/fallback.ts';
-import { filesOf, hasSignature, SIGNED, writePdfs, writeTexts } from './rewrite.ts';
-import { rangeOf, selectPages } from './selection.ts';
-import { drawPages } from './share-pages.ts';
+import { filesOf, hasSignature, rangeOf, SIGNED, selectPages, writePdfs, writeTexts } from './rewrite.ts';
 
-export interface PdfEngine {
+interface PdfEngine {
   convert(conversion: PdfConversion): Promise<Converted>;
 }
 
@@ -120,4 +117,96 @@ function checkStack(frames: readonly PageFrame[], format: Format, maxPixels: num
     height: frames.reduce((sum, { height }) => sum + height, 0),
   };
   checkImageSize(size, { maxPixels, format, what: `${frames.length} pages in one image` });
+}
+
+/**
+ * Adapts a document that PDFium reads wrongly; see `adaptDocument`. Returns a copy to draw or read, or the document itself if
+ * it needs no change or is too damaged or large for one.
+ */
+async function adapt(
+  programs: PdfPrograms,
+  document: PdfDocument,
+  conversion: PdfConversion,
+): Promise<PdfDocument> {
+  const { format } = conversion;
+  const { foreignGlyphs, hiddenLayers, userUnits } = document.survey;
+  if (format === 'pdf' || !(foreignGlyphs || hiddenLayers || userUnits)) return document;
+  const pdf = new Pdf(programs, document.source, conversion);
+  try {
+    if ((await pdf.objects()).bytes > MAX_JSON) return document;
+    const { target: update, reply } = await pdf.write('adapt', { isText: format === 'txt' });
+    const inPoints = { ...document, sizeOf: sizesIn(reply.units, document) };
+    if (!reply.isChanged) return inPoints;
+    const { path } = await pdf.edit({ update, decrypt: true });
+    return { ...inPoints, source: { ...document.source, id: randomUUID(), path, password: undefined } };
+  } catch (thrown) {
+    if (thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE') return document;
+    throw thrown;
+  }
+}
+
+/** Returns a function that gives the sizes of pages in points. */
+function sizesIn(units: readonly number[], { sizeOf }: PdfDocument): PdfDocument['sizeOf'] {
+  return async (page) => {
+    const { width, height } = await sizeOf(page);
+    const unit = units[page - 1] ?? 1;
+    return { width: width * unit, height: height * unit };
+  };
+}
+
+/**
+ * Maximum number of pages per share: small enough to distribute the pages, large enough to make opening the document
+ * worthwhile.
+ */
+const PAGES_PER_SHARE = 16;
+
+/** A request to draw one share of the pages. */
+interface ShareRequest {
+  readonly signal: AbortSignal;
+  /** Called for each page as soon as its file is complete. */
+  readonly onDrawn: (drawn: Drawn) => void;
+}
+
+/**
+ * Draws pages in `size` processes at a time and yields them in order, each as soon as it and all previous ones are
+ * complete. Stops drawing when the caller stops iterating.
+ */
+export function drawPages(
+  pages: readonly number[],
+  size: number,
+  run: (pages: readonly number[], share: ShareRequest) => Promise<unknown>,
+): (signal: AbortSignal) => AsyncGenerator<Output> {
+  const shares = splitPages(pages, size);
+
+  return async function* (signal) {
+    const stop = new AbortController();
+    const finished = new Map(pages.map((page) => [page, Promise.withResolvers<Output>()]));
+    const onDrawn = ({ page, path }: Drawn) => finished.get(page)?.resolve({ page, path });
+    const waiting = [...shares];
+    const draw = (share: readonly number[]) =>
+      withAnySignal([signal, stop.signal], (either) => run(share, { signal: either, onDrawn }));
+    const work = async () => {
+      for (let share = waiting.shift(); share; share = waiting.shift()) await draw(share);
+    };
+    const workers = Array.from({ length: Math.min(size, shares.length) }, work);
+    // Once all shares are drawn, a page without a file will never get one.
+    const failed = Promise.all(workers).then(() => {
+      throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
+    });
+    failed.catch(() => {});
+    try {
+      for (const page of pages) yield await Promise.race([finished.get(page)!.promise, failed]);
+    } finally {
+      stop.abort();
+      waiting.length = 0;
+      await Promise.allSettled(workers);
+    }
+  };
+}
+
+/** Splits pages into shares of consecutive pages, small enough that the last ones finish at about the same time. */
+export function splitPages(pages: readonly number[], size: number): number[][] {
+  const share = Math.max(1, Math.min(PAGES_PER_SHARE, Math.ceil(pages.length / (size * 4))));
+  const shares = Math.ceil(pages.length / share);
+  return Array.from({ length: shares }, (_, index) => pages.slice(index * share, (index + 1) * share));
 }

@@ -5,7 +5,7 @@ import type { EngineClient, ScriptDependencies, StallTimeouts } from '../client.
 import type { WorkerRequest } from '../worker/pool.ts';
 import { createGraphs } from './graph/client.ts';
 import type { GraphOperations, GraphReplies } from './graph/operations.ts';
-import { createPdfium, type Pdfium } from './pdfium/pdfium.ts';
+import { createPdfium, type Pdfium } from './pdfium.ts';
 import { type Changes, createQpdf, type Edit, type PdfFile, type Qpdf } from './qpdf.ts';
 
 /** The programs that read, draw and write the PDFs of one tool. */

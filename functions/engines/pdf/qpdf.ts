@@ -4,8 +4,8 @@ import type { EngineDependencies } from '../../shared/tool.ts';
 import { type ClientDependencies, EngineClient } from '../client.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
 import { nativeEngine } from '../worker/sandbox.ts';
+import { PASSWORD_MESSAGES } from './drawing.ts';
 import type { Encryption } from './finish-options.ts';
-import { PASSWORD_MESSAGES } from './messages.ts';
 
 /** Rewrites PDF files in sandboxed qpdf processes, which start on the first edit. */
 export interface Qpdf {

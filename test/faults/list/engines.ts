@@ -94,7 +94,7 @@ export const engines = [
     'test/functions/html2pdf/convert.engine',
   ),
   ...inFile(
-    'functions/engines/pdf/frame.ts',
+    'functions/engines/pdf/drawing.ts',
     [
       [
         'Math.min(options.cropWidth || page.width, page.width - left)',
@@ -126,10 +126,10 @@ export const engines = [
       ],
       ["from: '1', repeat: '1'", "from: '1'"],
     ],
-    'test/functions/engines/pdf/qpdf/',
+    'test/functions/engines/pdf/qpdf',
   ),
   ...inFile(
-    'functions/engines/pdf/pdfium/pdfium.ts',
+    'functions/engines/pdf/pdfium.ts',
     [['turns: drawing.rotate / 90', 'turns: 0']],
     'test/functions/pdftools/',
   ),

@@ -4,7 +4,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { blankPdf } from '../../../functions/engines/pdf/stamp.ts';
+import { blankPdf } from '../../../functions/engines/pdf/rewrite.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import type { Format } from '../../../functions/shared/formats.ts';

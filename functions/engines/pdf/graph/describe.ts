@@ -1,8 +1,7 @@
-import { fileEntries } from './attachments.ts';
-import { displayed } from './canvas.ts';
+import { displayed } from './draw.ts';
 import { fieldsOf } from './fill.ts';
 import { type Dictionary, type Graph, isReference, textOf, type Value } from './graph.ts';
-import { Navigation, type OutlineItem } from './navigation.ts';
+import { fileEntries, Navigation, type OutlineItem } from './merge.ts';
 import type { FileFacts } from './operations.ts';
 
 /** Maximum number of items of each list. */

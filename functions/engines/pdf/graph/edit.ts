@@ -1,11 +1,10 @@
-import { mergeAttachments } from './attachments.ts';
-import { ContentEnds } from './contents.ts';
+import { ContentEnds } from './content.ts';
 import { drawOnPages } from './draw.ts';
 import { drawBareFields, fillFields } from './fill.ts';
 import type { FieldValue } from './form-values.ts';
 import { type Graph, isDictionary, type ReadStream, type Value } from './graph.ts';
 import { layerAppearances, mergeLayers } from './layers.ts';
-import { mergeNavigation } from './navigation.ts';
+import { mergeAttachments, mergeNavigation } from './merge.ts';
 import type { GraphOperations } from './operations.ts';
 import { Typesetter } from './typesetter.ts';
 

@@ -1,7 +1,6 @@
-import { boxOf } from './canvas.ts';
+import { boxOf } from './draw.ts';
 import { type Dictionary, type Graph, textOf, type Value } from './graph.ts';
-import { fixed, type Line, type Typesetter } from './typesetter.ts';
-import { directionOf } from './visual-runs.ts';
+import { directionOf, fixed, type Line, type Typesetter } from './typesetter.ts';
 
 /** Distance of text from the edges of its field, and the height of a line relative to the font size. */
 const PADDING = 2;

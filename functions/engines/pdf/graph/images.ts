@@ -1,6 +1,6 @@
 import type { Size } from '../../../shared/options/geometry.ts';
-import { Scanner } from './archive/content.ts';
-import { boxOf, userUnit } from './canvas.ts';
+import { Scanner } from './content.ts';
+import { boxOf, userUnit } from './draw.ts';
 import { type Dictionary, type Graph, isReference, MAX_DEPTH, type ReadStream, type Value } from './graph.ts';
 import type { Reduced, Samples } from './operations.ts';
 

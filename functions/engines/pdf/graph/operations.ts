@@ -1,6 +1,6 @@
 import type { Standard } from '../finish-options.ts';
 import type { FontName } from './fonts.ts';
-import type { Placed } from './navigation.ts';
+import type { Placed } from './merge.ts';
 
 /** Facts about a source document. */
 export interface SourceFacts {

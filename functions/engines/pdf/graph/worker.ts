@@ -2,20 +2,18 @@ import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { serveRequests } from '../../worker/serve.ts';
-import { adaptDocument } from './adapt.ts';
-import { conformDocument, neededStreams } from './archive/archive.ts';
-import { attachedFiles, hasInlineFiles, separateFiles } from './attachments.ts';
-import { userUnit } from './canvas.ts';
-import { contentStreams } from './contents.ts';
+import { contentStreams } from './content.ts';
 import { describeDocument } from './describe.ts';
+import { userUnit } from './draw.ts';
 import { editGraph } from './edit.ts';
 import { readFieldValues } from './form-values.ts';
 import { readGraph, type Value, writeUpdate } from './graph.ts';
 import { largeImages } from './images.ts';
-import { layerAppearances, markLayers } from './layers.ts';
+import { adaptDocument, layerAppearances, markLayers } from './layers.ts';
+import { attachedFiles, hasInlineFiles, separateFiles } from './merge.ts';
 import type { Adapted, Conformed, GraphOperations, SourceFacts } from './operations.ts';
-
 import { prepareSignature } from './prepare-signature.ts';
+import { conformDocument, neededStreams } from './standard/conform.ts';
 
 await serveRequests<GraphOperations>({
   inspect: async ({ graph: path }): Promise<SourceFacts> => {

@@ -5,9 +5,9 @@ import {
   sandboxedClient,
   withoutObserver,
 } from '../../client.ts';
+import type { Drawing, PageFrame } from '../drawing.ts';
 import type { RasterImage } from '../options.ts';
-import type { Drawing, PageFrame } from '../pdfium/drawing.ts';
-import type { Image } from '../pdfium/pdfium.ts';
+import type { Image } from '../pdfium.ts';
 
 /** Timeout for one page, in milliseconds. */
 const PAGE_TIME = 30_000;

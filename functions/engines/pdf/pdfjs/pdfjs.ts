@@ -1,11 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Pdf, pdf } from 'pdf-to-img';
 import { AnnotationMode, getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import type { Sharp } from 'sharp';
 import sharp from 'sharp';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { Size } from '../../../shared/options/geometry.ts';
-import { damagedMessage, PASSWORD_MESSAGES } from '../messages.ts';
-import { channelsOf, type Drawing, type PageFrame } from '../pdfium/drawing.ts';
+import { channelsOf, type Drawing, damagedMessage, PASSWORD_MESSAGES, type PageFrame } from '../drawing.ts';
+import type { RasterImage } from '../options.ts';
+import type { FallbackOperations } from './fallback.ts';
 import { packageFile } from './package-file.ts';
 
 // pdf-to-img does not tell pdf.js where its decoders and profiles are. Without them, JPEG 2000 and JBIG2 scans are
@@ -128,4 +131,20 @@ function refusal(thrown: unknown, passwordGiven: boolean): never {
   }
   const code = passwordGiven ? 'WRONG_PASSWORD' : 'PASSWORD_REQUIRED';
   throw new ConversionError(code, PASSWORD_MESSAGES[code]());
+}
+
+type Write = (image: Sharp, options: { quality: number; effort: number }) => Sharp;
+
+const WRITERS: Readonly<Record<RasterImage, Write>> = {
+  avif: (image, options) => image.avif(options),
+  webp: (image, options) => image.webp(options),
+};
+
+/** Writes pixels that the native process drew, in a format that it cannot write. */
+export async function encodeRaster(request: FallbackOperations['encode']): Promise<void> {
+  const { raster, target, format, quality, density } = request;
+  const { width, height, channels } = request.image;
+  const image = sharp(readFileSync(raster), { raw: { width, height, channels }, limitInputPixels: false });
+  const gray = channels === 1 ? image.toColorspace('b-w') : image;
+  await WRITERS[format](gray, { quality, effort: 2 }).withDensity(density[0]).toFile(target);
 }

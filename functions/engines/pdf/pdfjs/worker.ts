@@ -3,10 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { ConversionError } from '../../../shared/errors.ts';
 import { serveRequests } from '../../worker/serve.ts';
-import type { Opened } from '../pdfium/pdfium.ts';
-import { encodeRaster } from './encode.ts';
+import type { Opened } from '../pdfium.ts';
 import type { FallbackOperations, PdfFile } from './fallback.ts';
-import { openWithPdfjs, type PdfjsDocument } from './pdfjs.ts';
+import { encodeRaster, openWithPdfjs, type PdfjsDocument } from './pdfjs.ts';
 
 // One core per process: pages are distributed over processes.
 sharp.concurrency(1);

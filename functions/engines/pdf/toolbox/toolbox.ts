@@ -4,18 +4,23 @@ import { ConversionError } from '../../../shared/errors.ts';
 import type { PageRange } from '../../../shared/options/option.ts';
 import { choosePages, integers, pagesText, selectsAll } from '../../../shared/options/page-selection.ts';
 import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
-import { ATTACHED, freeName } from '../graph/attachments.ts';
+import { ATTACHED, freeName } from '../graph/merge.ts';
 import type { FileFacts, GraphOperations, GraphWork, SourceFacts, Stamp, Text } from '../graph/operations.ts';
 import { createImages, type ImageOperations } from '../images/client.ts';
 import { colorOf, type PdfOptions } from '../options.ts';
 import { MAX_JSON, Pdf, type PdfPrograms } from '../pdf.ts';
 import type { Attached, Information, Part } from '../qpdf.ts';
-import { claimsStandard, hasSignature } from '../rewrite.ts';
-import { selectPages } from '../selection.ts';
-import { blankPdf } from '../stamp.ts';
+import { blankPdf, claimsStandard, hasSignature, selectPages } from '../rewrite.ts';
 import type { Optimization, ToolboxOptions } from './options.ts';
-import { changingOption, checkPermissions } from './permissions.ts';
-import { checkPdf, checkPdfs, downloadSources, type NamedSource, type NamedUrl } from './sources.ts';
+import {
+  changingOption,
+  checkPdf,
+  checkPdfs,
+  checkPermissions,
+  downloadSources,
+  type NamedSource,
+  type NamedUrl,
+} from './sources.ts';
 
 type ToolboxConversion = Conversion<
   PdfOptions & ToolboxOptions & { readonly optimize: Optimization | undefined },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { blankPdf } from '../../../../functions/engines/pdf/stamp.ts';
+import { blankPdf } from '../../../../functions/engines/pdf/rewrite.ts';
 import { createEngine } from '../../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../../functions/pdftools/tool.ts';
 import { makePdf } from '../../../fixtures/pdf.ts';

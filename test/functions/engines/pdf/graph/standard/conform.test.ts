@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Standard } from '../../../../../../functions/engines/pdf/finish-options.ts';
-import { conformDocument } from '../../../../../../functions/engines/pdf/graph/archive/archive.ts';
-import { readContent } from '../../../../../../functions/engines/pdf/graph/archive/content.ts';
-import { pdfDate, xmpDate } from '../../../../../../functions/engines/pdf/graph/archive/xmp.ts';
+import { readContent } from '../../../../../../functions/engines/pdf/graph/content.ts';
 import { Graph, type Value } from '../../../../../../functions/engines/pdf/graph/graph.ts';
+import { conformDocument } from '../../../../../../functions/engines/pdf/graph/standard/conform.ts';
+import { pdfDate, xmpDate } from '../../../../../../functions/engines/pdf/graph/standard/metadata.ts';
 
 const FONT = { '/Type': '/Font', '/Subtype': '/Type1', '/BaseFont': '/Helvetica' };
 

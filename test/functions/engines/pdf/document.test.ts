@@ -1,8 +1,12 @@
 import { expect, it } from 'vitest';
-import type { Engines, PdfDocument } from '../../../../../functions/engines/pdf/pdfium/document.ts';
-import { type DrawOptions, drawFrames } from '../../../../../functions/engines/pdf/pdfium/draw.ts';
-import type { PageFrame } from '../../../../../functions/engines/pdf/pdfium/drawing.ts';
-import type { DrawFailures } from '../../../../../functions/engines/pdf/pdfium/pdfium.ts';
+import {
+  type DrawOptions,
+  drawFrames,
+  type Engines,
+  type PdfDocument,
+} from '../../../../functions/engines/pdf/document.ts';
+import type { PageFrame } from '../../../../functions/engines/pdf/drawing.ts';
+import type { DrawFailures } from '../../../../functions/engines/pdf/pdfium.ts';
 
 const MAX_CALLS = 20;
 const page = { width: 10, height: 10 };

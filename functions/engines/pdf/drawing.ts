@@ -1,6 +1,66 @@
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/geometry.ts';
-import type { PdfOptions } from './options.ts';
+import type { PageImage, PdfOptions } from './options.ts';
+
+type Color = 'rgb' | 'gray' | 'mono';
+
+/** How pages are drawn. The same for all pages of a conversion. */
+export interface Drawing {
+  /** Degrees clockwise, added to the page's own rotation. */
+  readonly rotate: number;
+  readonly color: Color;
+  readonly transparent: boolean;
+  /** Whether to draw comments, form fields and other annotations. */
+  readonly annotations: boolean;
+  /** Whether to cut white edges. */
+  readonly trim: boolean;
+}
+
+/** One page and the pixels it is drawn on. */
+export interface PageFrame extends Frame {
+  /** Page number, from 1. */
+  readonly number: number;
+}
+
+/** The document that is drawn, as an engine opens it. */
+export interface PdfSource {
+  /** Random ID. Only a process that has already opened this source for this conversion reuses it. */
+  readonly id: string;
+  readonly path: string;
+  readonly password: string | undefined;
+  /** Whether to use the crop box of pages instead of their whole media box. */
+  readonly cropBox: boolean;
+}
+
+/** How images are written. */
+export interface Encoding {
+  readonly format: PageImage;
+  /** Quality of JPEG, WebP and AVIF, from 1 to 100. */
+  readonly quality: number;
+}
+
+/** A finished image. */
+export interface Drawn {
+  /** Page number, or 0 if the image contains several pages. */
+  readonly page: number;
+  readonly path: string;
+}
+
+/** Returns the name of the file with the pixels of a page that another engine has drawn. */
+export function rasterName(page: number): string {
+  return `raster-${page}`;
+}
+
+/** Returns the name of an image: of one page, or of all pages in one file. */
+export function imageName(page: number | 'all', extension: string): string {
+  return page === 'all' ? `pages.${extension}` : `page-${page}.${extension}`;
+}
+
+/** Returns the bytes per pixel of a drawing. */
+export function channelsOf({ transparent, color }: Drawing): 1 | 3 | 4 {
+  if (transparent) return 4;
+  return color === 'rgb' ? 3 : 1;
+}
 
 /**
  * Maximum pixels of a whole page's longer side, even if a crop selects only a part. Exceeds a page of 50 m at 600
@@ -12,7 +72,7 @@ const MAX_PIXELS = 10_000_000;
 const WRITTEN_RESOLUTION = { min: 1, max: 65_535 } as const;
 
 /** How a page is drawn: the size of the whole page in pixels, the requested part of it, and its resolution. */
-export interface Frame {
+interface Frame {
   readonly page: Size;
   readonly left: number;
   readonly top: number;
@@ -99,4 +159,15 @@ function pixels(side: number): number {
 
 function rotated({ width, height }: Size): Size {
   return { width: height, height: width };
+}
+
+/** Messages about the password of a PDF, by error code. Every engine that opens one reports them. */
+export const PASSWORD_MESSAGES = {
+  PASSWORD_REQUIRED: () => "The document is encrypted. Set '-upw' to open it.",
+  WRONG_PASSWORD: () => "The value of '-upw' or '-opw' does not open the document.",
+} as const;
+
+/** Returns the message about a document, or a part of it, that no engine can read. */
+export function damagedMessage(part = 'The document'): string {
+  return `${part} is damaged and cannot be displayed.`;
 }

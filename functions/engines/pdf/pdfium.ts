@@ -1,14 +1,15 @@
 import { relative, resolve } from 'node:path';
-import type { Size } from '../../../shared/options/geometry.ts';
-import type { EngineDependencies } from '../../../shared/tool.ts';
-import { type ClientDependencies, EngineClient, type StallTimeouts } from '../../client.ts';
-import type { WorkerRequest } from '../../worker/pool.ts';
-import { nativeEngine } from '../../worker/sandbox.ts';
-import { damagedMessage, PASSWORD_MESSAGES } from '../messages.ts';
+import type { Size } from '../../shared/options/geometry.ts';
+import type { EngineDependencies } from '../../shared/tool.ts';
+import { type ClientDependencies, EngineClient, type StallTimeouts } from '../client.ts';
+import type { WorkerRequest } from '../worker/pool.ts';
+import { nativeEngine } from '../worker/sandbox.ts';
 import {
   type Drawing,
+  damagedMessage,
   type Encoding,
   imageName,
+  PASSWORD_MESSAGES,
   type PageFrame,
   type PdfSource,
   rasterName,

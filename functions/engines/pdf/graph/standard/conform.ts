@@ -1,6 +1,7 @@
 import type { Standard } from '../../finish-options.ts';
-import { makeAccessible } from '../accessible/accessible.ts';
-import { boxOf } from '../canvas.ts';
+import { makeAccessible } from '../accessible.ts';
+import { type Content, readContent } from '../content.ts';
+import { boxOf } from '../draw.ts';
 import {
   type Dictionary,
   type Graph,
@@ -11,10 +12,8 @@ import {
   textOf,
   type Value,
 } from '../graph.ts';
-import { type Content, readContent } from './content.ts';
-import { checkFont } from './fonts.ts';
-import { srgbProfile } from './profile.ts';
-import { type Invoice, levelOf, pdfDate, xmpDate, xmpOf } from './xmp.ts';
+import { checkFont } from './embedded-fonts.ts';
+import { type Invoice, levelOf, pdfDate, srgbProfile, xmpDate, xmpOf } from './metadata.ts';
 
 /** Maximum depth of values within each other. */
 const MAX_NESTING = 200;

@@ -1,5 +1,5 @@
-import { STANDARD_ENCODING, STANDARD_STRINGS } from './standard-strings.ts';
-import type { Type1 } from './type1.ts';
+import { STANDARD_ENCODING, STANDARD_STRINGS } from '../archive/standard-strings.ts';
+import type { Type1 } from '../archive/type1.ts';
 
 /** The parts of a compact font program (CFF) that tell whether a PDF describes its glyphs rightly. */
 export interface Compact extends Type1 {

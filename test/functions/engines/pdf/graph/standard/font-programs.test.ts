@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readCompact } from '../../../../../../functions/engines/pdf/graph/archive/compact.ts';
+import { readCompact } from '../../../../../../functions/engines/pdf/graph/standard/font-programs.ts';
 
 function index(items: ReadonlyArray<readonly number[]>): number[] {
   if (items.length === 0) return [0, 0];

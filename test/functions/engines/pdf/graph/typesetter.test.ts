@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { directionOf, visualRuns } from '../../../../../functions/engines/pdf/graph/visual-runs.ts';
+import { directionOf, visualRuns } from '../../../../../functions/engines/pdf/graph/typesetter.ts';
 
 it.each([
   ['Seite 3 שלום 12', ['Seite 3 ', '12', 'שלום ']],

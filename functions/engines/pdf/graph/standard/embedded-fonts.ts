@@ -1,3 +1,6 @@
+import { glyphNames } from '../archive/glyph-names.ts';
+import { readTrueType, type TrueType } from '../archive/true-type.ts';
+import { readType1 } from '../archive/type1.ts';
 import {
   type Dictionary,
   type Graph,
@@ -6,11 +9,8 @@ import {
   type ReadStream,
   type Value,
 } from '../graph.ts';
-import { readCompact } from './compact.ts';
-import { glyphNames } from './glyph-names.ts';
-import { readTrueType, type TrueType } from './true-type.ts';
-import { readType1 } from './type1.ts';
-import type { Level } from './xmp.ts';
+import { readCompact } from './font-programs.ts';
+import type { Level } from './metadata.ts';
 
 /** Maximum difference in thousandths between the width that a PDF states for a glyph and that of its font program. */
 const TOLERANCE = 1;

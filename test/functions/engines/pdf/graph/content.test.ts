@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ContentEnds } from '../../../../../functions/engines/pdf/graph/contents.ts';
+import { ContentEnds } from '../../../../../functions/engines/pdf/graph/content.ts';
 import { Graph } from '../../../../../functions/engines/pdf/graph/graph.ts';
 
 it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { mendStructure } from '../../../../../../functions/engines/pdf/graph/accessible/structure.ts';
-import { Graph, type Value } from '../../../../../../functions/engines/pdf/graph/graph.ts';
+import { mendStructure } from '../../../../../functions/engines/pdf/graph/accessible.ts';
+import { Graph, type Value } from '../../../../../functions/engines/pdf/graph/graph.ts';
 
 /** Builds a structure such as `['L', ['LI', 'P']]`, and returns it as it is after it was mended. */
 function mend(structure: readonly unknown[], entries: Readonly<Record<string, Record<string, Value>>> = {}) {

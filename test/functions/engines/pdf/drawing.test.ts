@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framePage } from '../../../../functions/engines/pdf/frame.ts';
+import { framePage } from '../../../../functions/engines/pdf/drawing.ts';
 import type { PdfOptions } from '../../../../functions/engines/pdf/options.ts';
 import { pdftools } from '../../../../functions/pdftools/tool.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';

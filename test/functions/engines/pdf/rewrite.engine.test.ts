@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { expect, it } from 'vitest';
-import { stampPdf } from '../../../../functions/engines/pdf/stamp.ts';
+import { stampPdf } from '../../../../functions/engines/pdf/rewrite.ts';
 import { createEngine } from '../../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../../functions/pdftools/tool.ts';
 import { defaultsOf } from '../../../../functions/shared/options/read-options.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { markArtifacts } from '../../../../../../functions/engines/pdf/graph/accessible/artifacts.ts';
+import { markArtifacts } from '../../../../../functions/engines/pdf/graph/accessible.ts';
 
 const mark = (content: string) =>
   markArtifacts(content, { isTag: (name) => name === 'MC0', hasTags: (name) => name === 'Tagged' })?.replace(

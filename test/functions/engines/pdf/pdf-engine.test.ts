@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { drawPages, splitPages } from '../../../../functions/engines/pdf/share-pages.ts';
+import { drawPages, splitPages } from '../../../../functions/engines/pdf/pdf-engine.ts';
 
 const ten = Array.from({ length: 10 }, (_, index) => index + 1);
 
