@@ -1,7 +1,6 @@
 import { ContentEnds } from './content.ts';
 import { drawOnPages } from './draw.ts';
-import { drawBareFields, fillFields } from './fill.ts';
-import type { FieldValue } from './form-values.ts';
+import { drawBareFields, type FieldValue, fillFields } from './fill.ts';
 import { type Graph, isDictionary, type ReadStream, type Value } from './graph.ts';
 import { layerAppearances, mergeLayers } from './layers.ts';
 import { mergeAttachments, mergeNavigation } from './merge.ts';

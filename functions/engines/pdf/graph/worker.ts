@@ -6,7 +6,7 @@ import { contentStreams } from './content.ts';
 import { describeDocument } from './describe.ts';
 import { userUnit } from './draw.ts';
 import { editGraph } from './edit.ts';
-import { readFieldValues } from './form-values.ts';
+import { readFieldValues } from './fill.ts';
 import { readGraph, type Value, writeUpdate } from './graph.ts';
 import { largeImages } from './images.ts';
 import { adaptDocument, layerAppearances, markLayers } from './layers.ts';

@@ -1,6 +1,3 @@
-import { glyphNames } from '../archive/glyph-names.ts';
-import { readTrueType, type TrueType } from '../archive/true-type.ts';
-import { readType1 } from '../archive/type1.ts';
 import {
   type Dictionary,
   type Graph,
@@ -9,7 +6,7 @@ import {
   type ReadStream,
   type Value,
 } from '../graph.ts';
-import { readCompact } from './font-programs.ts';
+import { glyphNames, readCompact, readTrueType, readType1, type TrueType } from './font-programs.ts';
 import type { Level } from './metadata.ts';
 
 /** Maximum difference in thousandths between the width that a PDF states for a glyph and that of its font program. */

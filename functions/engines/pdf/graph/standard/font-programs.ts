@@ -1,8 +1,65 @@
-import { STANDARD_ENCODING, STANDARD_STRINGS } from '../archive/standard-strings.ts';
-import type { Type1 } from '../archive/type1.ts';
+/** The names that all compact fonts (CFF) know by their number (Adobe Technical Note 5176, appendix A). */
+const STANDARD_STRINGS: readonly string[] = (
+  '.notdef space exclam quotedbl numbersign dollar percent ampersand quoteright parenleft parenright asterisk plus ' +
+  'comma hyphen period slash zero one two three four five six seven eight nine colon semicolon less equal greater ' +
+  'question at A B C D E F G H I J K L M N O P Q R S T U V W X Y Z bracketleft backslash bracketright asciicircum ' +
+  'underscore quoteleft a b c d e f g h i j k l m n o p q r s t u v w x y z braceleft bar braceright asciitilde ' +
+  'exclamdown cent sterling fraction yen florin section currency quotesingle quotedblleft guillemotleft guilsinglleft ' +
+  'guilsinglright fi fl endash dagger daggerdbl periodcentered paragraph bullet quotesinglbase quotedblbase ' +
+  'quotedblright guillemotright ellipsis perthousand questiondown grave acute circumflex tilde macron breve dotaccent ' +
+  'dieresis ring cedilla hungarumlaut ogonek caron emdash AE ordfeminine Lslash Oslash OE ordmasculine ae dotlessi ' +
+  'lslash oslash oe germandbls onesuperior logicalnot mu trademark Eth onehalf plusminus Thorn onequarter divide ' +
+  'brokenbar degree thorn threequarters twosuperior registered minus eth multiply threesuperior copyright Aacute ' +
+  'Acircumflex Adieresis Agrave Aring Atilde Ccedilla Eacute Ecircumflex Edieresis Egrave Iacute Icircumflex Idieresis ' +
+  'Igrave Ntilde Oacute Ocircumflex Odieresis Ograve Otilde Scaron Uacute Ucircumflex Udieresis Ugrave Yacute Ydieresis ' +
+  'Zcaron aacute acircumflex adieresis agrave aring atilde ccedilla eacute ecircumflex edieresis egrave iacute ' +
+  'icircumflex idieresis igrave ntilde oacute ocircumflex odieresis ograve otilde scaron uacute ucircumflex udieresis ' +
+  'ugrave yacute ydieresis zcaron exclamsmall Hungarumlautsmall dollaroldstyle dollarsuperior ampersandsmall Acutesmall ' +
+  'parenleftsuperior parenrightsuperior twodotenleader onedotenleader zerooldstyle oneoldstyle twooldstyle ' +
+  'threeoldstyle fouroldstyle fiveoldstyle sixoldstyle sevenoldstyle eightoldstyle nineoldstyle commasuperior ' +
+  'threequartersemdash periodsuperior questionsmall asuperior bsuperior centsuperior dsuperior esuperior isuperior ' +
+  'lsuperior msuperior nsuperior osuperior rsuperior ssuperior tsuperior ff ffi ffl parenleftinferior ' +
+  'parenrightinferior Circumflexsmall hyphensuperior Gravesmall Asmall Bsmall Csmall Dsmall Esmall Fsmall Gsmall Hsmall ' +
+  'Ismall Jsmall Ksmall Lsmall Msmall Nsmall Osmall Psmall Qsmall Rsmall Ssmall Tsmall Usmall Vsmall Wsmall Xsmall ' +
+  'Ysmall Zsmall colonmonetary onefitted rupiah Tildesmall exclamdownsmall centoldstyle Lslashsmall Scaronsmall ' +
+  'Zcaronsmall Dieresissmall Brevesmall Caronsmall Dotaccentsmall Macronsmall figuredash hypheninferior Ogoneksmall ' +
+  'Ringsmall Cedillasmall questiondownsmall oneeighth threeeighths fiveeighths seveneighths onethird twothirds ' +
+  'zerosuperior foursuperior fivesuperior sixsuperior sevensuperior eightsuperior ninesuperior zeroinferior oneinferior ' +
+  'twoinferior threeinferior fourinferior fiveinferior sixinferior seveninferior eightinferior nineinferior ' +
+  'centinferior dollarinferior periodinferior commainferior Agravesmall Aacutesmall Acircumflexsmall Atildesmall ' +
+  'Adieresissmall Aringsmall AEsmall Ccedillasmall Egravesmall Eacutesmall Ecircumflexsmall Edieresissmall Igravesmall ' +
+  'Iacutesmall Icircumflexsmall Idieresissmall Ethsmall Ntildesmall Ogravesmall Oacutesmall Ocircumflexsmall ' +
+  'Otildesmall Odieresissmall OEsmall Oslashsmall Ugravesmall Uacutesmall Ucircumflexsmall Udieresissmall Yacutesmall ' +
+  'Thornsmall Ydieresissmall 001.000 001.001 001.002 001.003 Black Bold Book Light Medium Regular Roman Semibold'
+).split(' ');
+
+/** Runs of codes and of the numbers of their names. */
+const RUNS = [
+  [32, 1, 95],
+  [161, 96, 15],
+  [177, 111, 4],
+  [182, 115, 8],
+  [191, 123, 1],
+  [193, 124, 8],
+  [202, 132, 2],
+  [205, 134, 4],
+  [225, 138, 1],
+  [227, 139, 1],
+  [232, 140, 4],
+  [241, 144, 1],
+  [245, 145, 1],
+  [248, 146, 4],
+] as const;
+
+/** The names of glyphs by code in Adobe's standard encoding (appendix B). */
+const STANDARD_ENCODING: ReadonlyMap<number, string> = new Map(
+  RUNS.flatMap(([code, name, count]) =>
+    Array.from({ length: count }, (_, index) => [code + index, STANDARD_STRINGS[name + index]!] as const),
+  ),
+);
 
 /** The parts of a compact font program (CFF) that tell whether a PDF describes its glyphs rightly. */
-export interface Compact extends Type1 {
+interface Compact extends Type1 {
   /** Returns the glyph of a CID, or `undefined` if there is none. */
   glyphOf(cid: number): number | undefined;
   /** Returns a glyph's advance in thousandths of the font size. */
@@ -237,4 +294,203 @@ function realAt(bytes: Buffer, at: number): [value: number, size: number] {
   const signs: Readonly<Record<string, string>> = { a: '.', b: 'e', c: 'e-', e: '-' };
   const value = Number(digits.replace(/[abce]/g, (digit) => signs[digit]!));
   return [value, 2 + (digits.length >> 1)];
+}
+
+/** Characters of Windows-1252 and Mac Roman besides letters of ASCII, and the names of their glyphs in the same order. */
+const CHARACTERS =
+  ' !"#$%&\'()*+,-./0123456789:;<=>?@[\\]^_`{|}~€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ\u00a0¡¢£¤¥¦§¨©ª«¬\u00ad®¯°±²³´µ¶·¸¹º»¼½¾¿' +
+  'ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖ×ØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõö÷øùúûüýþÿﬁﬂ⁄ı˘˙˚˝˛ˇ';
+const NAMES = (
+  'space exclam quotedbl numbersign dollar percent ampersand quotesingle parenleft parenright asterisk plus comma hyphen period ' +
+  'slash zero one two three four five six seven eight nine colon semicolon less equal greater question at bracketleft backslash ' +
+  'bracketright asciicircum underscore grave braceleft bar braceright asciitilde Euro quotesinglbase florin quotedblbase ellipsis ' +
+  'dagger daggerdbl circumflex perthousand Scaron guilsinglleft OE Zcaron quoteleft quoteright quotedblleft quotedblright bullet ' +
+  'endash emdash tilde trademark scaron guilsinglright oe zcaron Ydieresis space exclamdown cent sterling currency yen brokenbar ' +
+  'section dieresis copyright ordfeminine guillemotleft logicalnot hyphen registered macron degree plusminus twosuperior ' +
+  'threesuperior acute mu paragraph periodcentered cedilla onesuperior ordmasculine guillemotright onequarter onehalf ' +
+  'threequarters questiondown Agrave Aacute Acircumflex Atilde Adieresis Aring AE Ccedilla Egrave Eacute Ecircumflex Edieresis ' +
+  'Igrave Iacute Icircumflex Idieresis Eth Ntilde Ograve Oacute Ocircumflex Otilde Odieresis multiply Oslash Ugrave Uacute ' +
+  'Ucircumflex Udieresis Yacute Thorn germandbls agrave aacute acircumflex atilde adieresis aring ae ccedilla egrave eacute ' +
+  'ecircumflex edieresis igrave iacute icircumflex idieresis eth ntilde ograve oacute ocircumflex otilde odieresis divide oslash ' +
+  'ugrave uacute ucircumflex udieresis yacute thorn ydieresis fi fl fraction dotlessi breve dotaccent ring hungarumlaut ogonek caron'
+).split(' ');
+const GLYPHS = new Map([...CHARACTERS].map((character, index) => [character, NAMES[index]!]));
+
+/** Returns the names of glyphs by code, in an encoding that `TextDecoder` knows. */
+export function glyphNames(label: string): Map<number, string> {
+  const decoder = new TextDecoder(label);
+  const codes = Array.from({ length: 224 }, (_, index) => index + 32);
+  return new Map(
+    codes.flatMap((code) => {
+      const character = decoder.decode(Uint8Array.of(code));
+      const name = /^[a-z]$/i.test(character) ? character : GLYPHS.get(character);
+      return name === undefined ? [] : [[code, name] as const];
+    }),
+  );
+}
+
+/** The parts of a TrueType font program that tell whether a PDF describes its glyphs rightly. */
+export interface TrueType {
+  readonly glyphCount: number;
+  /** Number of character maps. */
+  readonly mapCount: number;
+  /** Returns a glyph's advance in thousandths of the font size. */
+  widthOf(glyph: number): number;
+  /** Whether the program has an outline for a glyph. */
+  hasOutline(glyph: number): boolean;
+  /** Returns the glyph of a code by the character map of a platform and an encoding, if the font has that map. */
+  mapOf(platform: number, encoding: number): ((code: number) => number) | undefined;
+}
+
+/** Reads a font program. @throws RangeError if it is damaged */
+export function readTrueType(bytes: Buffer): TrueType {
+  const tables = new Map<string, Buffer>();
+  for (let index = 0, count = bytes.readUInt16BE(4); index < count; index += 1) {
+    const at = 12 + index * 16;
+    const offset = bytes.readUInt32BE(at + 8);
+    const length = bytes.readUInt32BE(at + 12);
+    tables.set(bytes.toString('latin1', at, at + 4), bytes.subarray(offset, offset + length));
+  }
+  const table = (name: string) => {
+    const found = tables.get(name);
+    if (!found) throw new RangeError(`The table ${name} is missing.`);
+    return found;
+  };
+  const [head, hhea, maxp, hmtx, loca] = ['head', 'hhea', 'maxp', 'hmtx', 'loca'].map(table) as [
+    Buffer,
+    Buffer,
+    Buffer,
+    Buffer,
+    Buffer,
+  ];
+  const unitsPerEm = head.readUInt16BE(18);
+  const isLong = head.readInt16BE(50) === 1;
+  const metrics = hhea.readUInt16BE(34);
+  const glyphCount = maxp.readUInt16BE(4);
+  const offsetOf = (glyph: number) =>
+    isLong ? loca.readUInt32BE(glyph * 4) : loca.readUInt16BE(glyph * 2) * 2;
+  if (unitsPerEm === 0 || metrics === 0) throw new RangeError('The font has no metrics.');
+  return {
+    glyphCount,
+    mapCount: tables.get('cmap')?.readUInt16BE(2) ?? 0,
+    widthOf: (glyph) => (hmtx.readUInt16BE(Math.min(glyph, metrics - 1) * 4) * 1000) / unitsPerEm,
+    hasOutline: (glyph) => offsetOf(glyph + 1) > offsetOf(glyph),
+    mapOf: (platform, encoding) => characterMap(tables.get('cmap'), platform, encoding),
+  };
+}
+
+function characterMap(cmap: Buffer | undefined, platform: number, encoding: number) {
+  if (!cmap) return undefined;
+  for (let index = 0, count = cmap.readUInt16BE(2); index < count; index += 1) {
+    const at = 4 + index * 8;
+    if (cmap.readUInt16BE(at) !== platform || cmap.readUInt16BE(at + 2) !== encoding) continue;
+    const map = cmap.subarray(cmap.readUInt32BE(at + 4));
+    switch (map.readUInt16BE(0)) {
+      case 0:
+        return (code: number) => (code < 256 ? map.readUInt8(6 + code) : 0);
+      case 4:
+        return (code: number) => segmentGlyph(map, code);
+      case 6:
+        return (code: number) => {
+          const from = code - map.readUInt16BE(6);
+          return from >= 0 && from < map.readUInt16BE(8) ? map.readUInt16BE(10 + from * 2) : 0;
+        };
+      default:
+        return undefined;
+    }
+  }
+  return undefined;
+}
+
+/** Looks a code up in a map of format 4. */
+function segmentGlyph(map: Buffer, code: number): number {
+  const size = map.readUInt16BE(6);
+  for (let at = 0; at < size; at += 2) {
+    if (map.readUInt16BE(14 + at) < code) continue;
+    const start = map.readUInt16BE(16 + size + at);
+    if (start > code) return 0;
+    const delta = map.readUInt16BE(16 + size * 2 + at);
+    const offset = map.readUInt16BE(16 + size * 3 + at);
+    if (offset === 0) return (code + delta) & 0xffff;
+    const glyph = map.readUInt16BE(16 + size * 3 + at + offset + (code - start) * 2);
+    return glyph === 0 ? 0 : (glyph + delta) & 0xffff;
+  }
+  return 0;
+}
+
+/** The parts of a Type 1 font program that tell whether a PDF describes its glyphs rightly. */
+interface Type1 {
+  /** Advances of the glyphs in thousandths of the font size, by name without its slash. */
+  readonly widths: ReadonlyMap<string, number>;
+  /** Names of glyphs by code, as far as the program itself assigns them. */
+  readonly encoding: ReadonlyMap<number, string>;
+}
+
+/** Keys of the encryption of a program and of its glyphs (Adobe Type 1 Font Format, chapter 7). */
+const [PROGRAM_KEY, GLYPH_KEY] = [55_665, 4330];
+
+/** Reads a font program. `clear` is the number of bytes that are not encrypted. @throws RangeError if it is damaged */
+export function readType1(bytes: Buffer, clear: number): Type1 {
+  const head = bytes.toString('latin1', 0, clear);
+  const matrix = /\/FontMatrix\s*\[\s*([\d.eE-]+)/.exec(head)?.[1];
+  if (Number(matrix) !== 0.001) throw new RangeError('The font has an unusual matrix.');
+  const encoding = new Map<number, string>();
+  for (const [, code, name] of head.matchAll(/dup\s+(\d{1,3})\s*\/([^\s/{}[\]()<>%]+)\s+put/g))
+    encoding.set(Number(code), name!);
+  const body = decrypt(bytes.subarray(clear), PROGRAM_KEY, 4);
+  const text = body.toString('latin1');
+  const skipped = Number(/\/lenIV\s+(\d{1,2})/.exec(text)?.[1] ?? 4);
+  const widths = new Map<string, number>();
+  const glyph = /\/([^\s/{}[\]()<>%]+)\s+(\d{1,5})\s+(?:RD|-\|)\s/g;
+  glyph.lastIndex = text.indexOf('/CharStrings');
+  if (glyph.lastIndex < 0) throw new RangeError('The font has no glyphs.');
+  for (let found = glyph.exec(text); found; found = glyph.exec(text)) {
+    const end = glyph.lastIndex + Number(found[2]);
+    widths.set(
+      found[1]!,
+      type1Width(decrypt(body.subarray(glyph.lastIndex, end), GLYPH_KEY, skipped)),
+    );
+    glyph.lastIndex = end;
+  }
+  return { widths, encoding };
+}
+
+function decrypt(bytes: Buffer, key: number, skipped: number): Buffer {
+  const plain = Buffer.alloc(bytes.length);
+  let state = key;
+  for (const [index, byte] of bytes.entries()) {
+    plain[index] = byte ^ (state >> 8);
+    state = ((byte + state) * 52_845 + 22_719) & 0xffff;
+  }
+  return plain.subarray(skipped);
+}
+
+/** Returns the width that a glyph sets with its first operator, `hsbw` or `sbw`. */
+function type1Width(glyph: Buffer): number {
+  const stack: number[] = [];
+  for (let at = 0; ; ) {
+    const byte = glyph.readUInt8(at);
+    if (byte >= 32) {
+      const [value, bytes] = type1NumberAt(glyph, at);
+      stack.push(value);
+      at += bytes;
+      continue;
+    }
+    if (byte === 13) return stack[1] ?? Number.NaN;
+    const second = byte === 12 ? glyph.readUInt8(at + 1) : -1;
+    if (second === 7) return stack[2] ?? Number.NaN;
+    // Only a division may come before the width.
+    if (second !== 12) throw new RangeError('A glyph has no width.');
+    const divisor = stack.pop() ?? Number.NaN;
+    stack.push((stack.pop() ?? Number.NaN) / divisor);
+    at += 2;
+  }
+}
+
+function type1NumberAt(glyph: Buffer, at: number): [value: number, bytes: number] {
+  const byte = glyph.readUInt8(at);
+  if (byte <= 246) return [byte - 139, 1];
+  if (byte <= 250) return [(byte - 247) * 256 + glyph.readUInt8(at + 1) + 108, 2];
+  if (byte <= 254) return [-(byte - 251) * 256 - glyph.readUInt8(at + 1) - 108, 2];
+  return [glyph.readInt32BE(at + 1), 5];
 }

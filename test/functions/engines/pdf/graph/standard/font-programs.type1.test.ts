@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readType1 } from '../../../../../../functions/engines/pdf/graph/archive/type1.ts';
+import { readType1 } from '../../../../../../functions/engines/pdf/graph/standard/font-programs.ts';
 
 /** Encrypts a part of a Type 1 font program. Four bytes come before it. */
 function encrypt(bytes: Buffer, key: number): Buffer {

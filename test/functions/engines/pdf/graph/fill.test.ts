@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readFieldValues } from '../../../../../functions/engines/pdf/graph/form-values.ts';
+import { readFieldValues } from '../../../../../functions/engines/pdf/graph/fill.ts';
 
 const read = (text: string) => Object.fromEntries(readFieldValues(Buffer.from(text)));
 const xfdf = (value: string) => read(`<xfdf><fields><field name="a">${value}</field></fields></xfdf>`);
