@@ -1,17 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { appendFile, copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import type { EngineClient, ScriptDependencies, StallTimeouts } from '../client.ts';
+import { fileURLToPath } from 'node:url';
+import {
+  type EngineClient,
+  type ScriptDependencies,
+  type StallTimeouts,
+  sandboxedClient,
+} from '../client.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
-import { createGraphs } from './graph/client.ts';
 import type { GraphOperations, GraphReplies } from './graph/operations.ts';
 import { createPdfium, type Pdfium } from './pdfium.ts';
 import { type Changes, createQpdf, type Edit, type PdfFile, type Qpdf } from './qpdf.ts';
 
+const GRAPH_SCRIPT = fileURLToPath(new URL('./graph-worker.ts', import.meta.url));
+const GRAPH_LIMITS = { heap: 1024, requests: 200, cost: 60, memory: 500, maxMemory: 1500 };
+
 /** The programs that read, draw and write the PDFs of one tool. */
 export interface PdfPrograms {
   readonly qpdf: Qpdf;
-  /** Reads and changes objects. */
+  /** Processes that read and change objects, as JSON of qpdf; see `GraphOperations`. */
   readonly graphs: EngineClient;
   readonly pdfium: Pdfium;
   close(): Promise<void>;
@@ -19,7 +27,8 @@ export interface PdfPrograms {
 
 /** Creates the programs. They start when they are used. `times` replaces PDFium's timeouts. */
 export function createPdfPrograms(dependencies: ScriptDependencies, times?: StallTimeouts): PdfPrograms {
-  const [qpdf, graphs] = [createQpdf(dependencies), createGraphs(dependencies)];
+  const qpdf = createQpdf(dependencies);
+  const graphs = sandboxedClient(dependencies, { script: GRAPH_SCRIPT, ...GRAPH_LIMITS });
   const pdfium = createPdfium(dependencies, times);
   return {
     qpdf,

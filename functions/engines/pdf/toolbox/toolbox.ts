@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { PageRange } from '../../../shared/options/option.ts';
@@ -6,7 +6,7 @@ import { choosePages, integers, pagesText, selectsAll } from '../../../shared/op
 import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
 import { ATTACHED, freeName } from '../graph/merge.ts';
 import type { FileFacts, GraphOperations, GraphWork, SourceFacts, Stamp, Text } from '../graph/operations.ts';
-import { createImages, type ImageOperations } from '../images/client.ts';
+import { createOptimizer } from '../optimize.ts';
 import { colorOf, type PdfOptions } from '../options.ts';
 import { MAX_JSON, Pdf, type PdfPrograms } from '../pdf.ts';
 import type { Attached, Information, Part } from '../qpdf.ts';
@@ -44,7 +44,7 @@ const UNCLAIMED = 'The result does not claim to be PDF/A or PDF/UA, because it w
 
 /** Changes PDFs before they are drawn or written: qpdf merges and writes, and a Node process changes objects. */
 export function createToolbox(dependencies: EngineDependencies, programs: PdfPrograms) {
-  const images = createImages(dependencies);
+  const optimizer = createOptimizer(dependencies);
   const fonts = join(dependencies.layers, 'fonts/faces');
 
   /** Whether the options ask for a change. */
@@ -127,32 +127,11 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
       information: informationOf(options),
     });
     const { optimize } = options;
-    const isReduced = optimize && conversion.format === 'pdf';
-    const pdf = isReduced ? await reduce(prepared, optimize, conversion) : prepared;
+    const isOptimized = optimize && conversion.format === 'pdf';
+    if (isOptimized) checkGraphs((await prepared.objects()).bytes);
+    const pdf = isOptimized ? await optimizer.optimize(prepared, optimize, conversion) : prepared;
     const unclaimed = isUnclaimed && options.pdfVersion === undefined ? [UNCLAIMED] : [];
     return { pdf, pageCount, pages, warnings: [...warnings, ...unclaimed] };
-  }
-
-  /** Compresses images as JPEG, and reduces those that are shown at more than a resolution. */
-  async function reduce(
-    pdf: Pdf,
-    { dpi, quality }: Optimization,
-    conversion: ToolboxConversion,
-  ): Promise<Pdf> {
-    const { path: graph, bytes } = await pdf.objects();
-    checkGraphs(bytes);
-    const contents = await pdf.streams('all');
-    if (contents.bytes > MAX_JSON) return pdf;
-    const found = await pdf.ask('largeImages', { dpi }, { streams: contents.path });
-    let update: string | undefined;
-    for (const [index, batch] of batchesOf(found).entries()) {
-      const target = join(conversion.directory, `reduced-${index}.json`);
-      const streams = await pdf.streams(batch.map(({ ref }) => ref));
-      const request = { graph, streams: streams.path, previous: update, target, images: batch, quality };
-      if (streams.bytes <= MAX_IMAGES && (await images.reduce(request, conversion))) update = target;
-      await rm(streams.path);
-    }
-    return update === undefined ? pdf : pdf.edit({ update });
   }
 
   /** Describes a document as JSON. */
@@ -261,7 +240,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     return { pdf: await blank.edit({ overlay: flat }), count, parameter };
   }
 
-  return { isNeeded, prepare, describe, extract, close: () => images.close() };
+  return { isNeeded, prepare, describe, extract, close: () => optimizer.close() };
 }
 
 /** Returns a PDF whose objects qpdf can read: it, or a copy that PDFium has written. */
@@ -306,26 +285,6 @@ async function editGraph(
 }
 
 export type Toolbox = ReturnType<typeof createToolbox>;
-
-/** Maximum bytes of images that are reduced at a time, unless it is a single one. In JSON, they are a third larger. */
-const MAX_BATCH = 60_000_000;
-/** Maximum bytes of the JSON. A page of A4 in color at 600 DPI has 140 MB. */
-const MAX_IMAGES = 150_000_000;
-
-/** Divides images into batches that fit into memory. */
-function batchesOf(images: ImageOperations['reduce']['images']): Array<typeof images> {
-  const batches: Array<Array<(typeof images)[number]>> = [];
-  let room = 0;
-  for (const image of images) {
-    if (image.dataBytes > room) {
-      batches.push([]);
-      room = MAX_BATCH;
-    }
-    room -= image.dataBytes;
-    batches.at(-1)!.push(image);
-  }
-  return batches;
-}
 
 /** @throws ConversionError `SOURCE_TOO_LARGE` */
 function checkGraphs(bytes: number): void {

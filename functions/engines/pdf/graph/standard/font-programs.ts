@@ -446,10 +446,7 @@ export function readType1(bytes: Buffer, clear: number): Type1 {
   if (glyph.lastIndex < 0) throw new RangeError('The font has no glyphs.');
   for (let found = glyph.exec(text); found; found = glyph.exec(text)) {
     const end = glyph.lastIndex + Number(found[2]);
-    widths.set(
-      found[1]!,
-      type1Width(decrypt(body.subarray(glyph.lastIndex, end), GLYPH_KEY, skipped)),
-    );
+    widths.set(found[1]!, type1Width(decrypt(body.subarray(glyph.lastIndex, end), GLYPH_KEY, skipped)));
     glyph.lastIndex = end;
   }
   return { widths, encoding };

@@ -1,19 +1,19 @@
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import { serveRequests } from '../../worker/serve.ts';
-import { contentStreams } from './content.ts';
-import { describeDocument } from './describe.ts';
-import { userUnit } from './draw.ts';
-import { editGraph } from './edit.ts';
-import { readFieldValues } from './fill.ts';
-import { readGraph, type Value, writeUpdate } from './graph.ts';
-import { largeImages } from './images.ts';
-import { adaptDocument, layerAppearances, markLayers } from './layers.ts';
-import { attachedFiles, hasInlineFiles, separateFiles } from './merge.ts';
-import type { Adapted, Conformed, GraphOperations, SourceFacts } from './operations.ts';
-import { prepareSignature } from './prepare-signature.ts';
-import { conformDocument, neededStreams } from './standard/conform.ts';
+import { serveRequests } from '../worker/serve.ts';
+import { contentStreams } from './graph/content.ts';
+import { describeDocument } from './graph/describe.ts';
+import { userUnit } from './graph/draw.ts';
+import { editGraph } from './graph/edit.ts';
+import { readFieldValues } from './graph/fill.ts';
+import { readGraph, type Value, writeUpdate } from './graph/graph.ts';
+import { largeImages } from './graph/images.ts';
+import { adaptDocument, layerAppearances, markLayers } from './graph/layers.ts';
+import { attachedFiles, hasInlineFiles, separateFiles } from './graph/merge.ts';
+import type { Adapted, Conformed, GraphOperations, SourceFacts } from './graph/operations.ts';
+import { prepareSignature } from './graph/prepare-signature.ts';
+import { conformDocument, neededStreams } from './graph/standard/conform.ts';
 
 await serveRequests<GraphOperations>({
   inspect: async ({ graph: path }): Promise<SourceFacts> => {

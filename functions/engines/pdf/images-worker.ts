@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
-import type { Size } from '../../../shared/options/geometry.ts';
-import { serveRequests } from '../../worker/serve.ts';
-import { type Dictionary, type Graph, type GraphJson, type ReadStream, readGraph } from '../graph/graph.ts';
-import type { Reduced } from '../graph/operations.ts';
-import type { ImageOperations } from './client.ts';
+import type { Size } from '../../shared/options/geometry.ts';
+import { serveRequests } from '../worker/serve.ts';
+import { type Dictionary, type Graph, type GraphJson, type ReadStream, readGraph } from './graph/graph.ts';
+import type { Reduced } from './graph/operations.ts';
+import type { ImageOperations } from './optimize.ts';
 
 await serveRequests<ImageOperations>({
   reduce: async ({ graph: path, streams, previous, target, images, quality }) => {

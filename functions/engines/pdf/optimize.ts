@@ -1,0 +1,77 @@
+import { rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ScriptDependencies, sandboxedClient } from '../client.ts';
+import type { WorkerRequest } from '../worker/pool.ts';
+import type { Reduced } from './graph/operations.ts';
+import { MAX_JSON, type Pdf } from './pdf.ts';
+
+/** The operation of the worker. It is not part of `graph`, because on Lambda only pdftools has sharp. */
+export interface ImageOperations {
+  /**
+   * Writes changes that reduce images to `target`, with those of `previous`. `streams` has the data of the images. Returns
+   * whether there are any.
+   */
+  readonly reduce: {
+    readonly graph: string;
+    readonly streams: string;
+    readonly previous: string | undefined;
+    readonly target: string;
+    readonly images: readonly Reduced[];
+    readonly quality: number;
+  };
+}
+
+const SCRIPT = fileURLToPath(new URL('./images-worker.ts', import.meta.url));
+/** Maximum bytes of images that are reduced at a time, unless it is a single one. In JSON, they are a third larger. */
+const MAX_BATCH = 60_000_000;
+/** Maximum bytes of the JSON. A page of A4 in color at 600 DPI has 140 MB. */
+const MAX_IMAGES = 150_000_000;
+
+/** Creates the processes that reduce the images of PDFs. */
+export function createOptimizer(dependencies: ScriptDependencies) {
+  const limits = { heap: 1024, requests: 200, cost: 60, memory: 500, maxMemory: 1500 };
+  const client = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
+
+  /** Compresses images as JPEG, and reduces those that are shown at more than a resolution. */
+  async function optimize(
+    pdf: Pdf,
+    { dpi, quality }: { readonly dpi: number; readonly quality: number },
+    { directory, account, signal }: WorkerRequest,
+  ): Promise<Pdf> {
+    const contents = await pdf.streams('all');
+    if (contents.bytes > MAX_JSON) return pdf;
+    const name = (path: string) => relative(directory, path);
+    const graph = name((await pdf.objects()).path);
+    const found = await pdf.ask('largeImages', { dpi }, { streams: contents.path });
+    let previous: string | undefined;
+    for (const [index, images] of batchesOf(found).entries()) {
+      const { path, bytes } = await pdf.streams(images.map(({ ref }) => ref));
+      const [streams, target] = [name(path), `reduced-${index}.json`];
+      const args: ImageOperations['reduce'] = { graph, streams, previous, target, images, quality };
+      const inputs = [graph, streams, ...(previous === undefined ? [] : [previous])];
+      const work = { operation: 'reduce', arguments: args, inputs, outputs: [target] };
+      const isReadable = bytes <= MAX_IMAGES;
+      if (isReadable && (await client.run<boolean>(work, { account, signal, directory }))) previous = target;
+      await rm(path);
+    }
+    return previous === undefined ? pdf : pdf.edit({ update: join(directory, previous) });
+  }
+
+  return { optimize, close: () => client.close() };
+}
+
+/** Divides images into batches that fit into memory. */
+function batchesOf(images: readonly Reduced[]): Reduced[][] {
+  const batches: Reduced[][] = [];
+  let room = 0;
+  for (const image of images) {
+    if (image.dataBytes > room) {
+      batches.push([]);
+      room = MAX_BATCH;
+    }
+    room -= image.dataBytes;
+    batches.at(-1)!.push(image);
+  }
+  return batches;
+}
