@@ -35,7 +35,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     const { options, format, source } = conversion;
     const finish = await finishOf(conversion);
     // Rewriting a document would make its signatures invalid.
-    if (finish.signing && isUnchanged(options) && (await hasSignature(source.path))) {
+    if (finish.sign && isUnchanged(options) && (await hasSignature(source.path))) {
       const { pdf: signed } = await finishPdf(new Pdf(programs, source, conversion), {}, finish);
       return { outputs: [{ path: signed.path }] };
     }
@@ -62,9 +62,9 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     const finish = { version, force, linearize, encryption };
     if (sign === undefined || format !== 'pdf') return finish;
     // Only calls that sign need the library.
-    const { readIdentity } = await import('../engines/pdf/sign.ts');
+    const { readIdentity, signPdf } = await import('../engines/pdf/sign.ts');
     const identity = await readIdentity(dependencies.readSigner, sign, account);
-    return { ...finish, signing: { identity, reason, place } };
+    return { ...finish, sign: (file) => signPdf(file, identity, { reason, place }) };
   }
 
   /** Converts a document whose pages are already selected and rotated. */

@@ -5,7 +5,6 @@ import { ACCESSIBLE, type Encryption, readStandard, type Standard } from './fini
 import type { PdfOptions } from './options.ts';
 import { MAX_JSON, type Pdf } from './pdf.ts';
 import type { Changes } from './qpdf.ts';
-import type { Signing } from './sign.ts';
 
 /** The last steps of every tool that writes PDFs. */
 export interface Finish {
@@ -19,8 +18,8 @@ export interface Finish {
   readonly encryption?: Encryption | undefined;
   /** Whether viewers can show page 1 before the rest has arrived. */
   readonly linearize?: boolean;
-  /** Absent if the PDF is not signed. */
-  readonly signing?: Signing | undefined;
+  /** Returns a signed copy. Absent if the PDF is not signed. */
+  readonly sign?: (pdf: Pdf) => Promise<Pdf>;
 }
 
 /** A conversion whose results may be PDFs. */
@@ -38,17 +37,14 @@ interface Finished {
 
 /** Changes a PDF, makes it follow a standard, encrypts it and signs it, in this order. */
 export async function finishPdf(source: Pdf, changes: Changes, finish: Finish): Promise<Finished> {
-  const { version, encryption: encrypt, linearize, signing } = finish;
+  const { version, encryption: encrypt, linearize, sign } = finish;
   const standard = readStandard(version);
   const { pdf, warnings } = standard
     ? await conform(await edited(source, changes), standard, finish)
     : { pdf: source, warnings: [] };
   const last = standard ? { encrypt } : { ...changes, encrypt, linearize, minVersion: version };
   const written = await edited(pdf, last);
-  if (!signing) return { pdf: written, warnings };
-  // Only calls that sign need the library.
-  const { signPdf } = await import('./sign.ts');
-  return { pdf: await signPdf(written, signing), warnings };
+  return { pdf: sign ? await sign(written) : written, warnings };
 }
 
 async function edited(pdf: Pdf, changes: Changes): Promise<Pdf> {

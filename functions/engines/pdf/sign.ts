@@ -39,16 +39,15 @@ const CURVES: Readonly<Record<string, string>> = {
 };
 
 /** A private key and its certificate chain, leaf first. */
-export interface Identity {
+interface Identity {
   readonly key: Buffer;
   readonly certificates: readonly Certificate[];
   /** Common name of the signer. */
   readonly name?: string | undefined;
 }
 
-/** The signer, and the texts that readers show with the signature. */
-export interface Signing {
-  readonly identity: Identity;
+/** Texts that readers show with the signature. */
+interface Signing {
   readonly reason: string | undefined;
   readonly place: string | undefined;
 }
@@ -72,7 +71,7 @@ export async function readIdentity(
  * Signs a finished PDF without rewriting it, and returns the signed one. The process of the service makes the
  * signature, because it must not give a key to a process that reads documents.
  */
-export async function signPdf(pdf: Pdf, { identity, reason, place }: Signing): Promise<Pdf> {
+export async function signPdf(pdf: Pdf, identity: Identity, { reason, place }: Signing): Promise<Pdf> {
   const date = `D:${new Date().toISOString().slice(0, 19).replace(/\D/g, '')}Z`;
   const text = { name: identity.name, reason, place, date };
   const { target: added, reply } = await pdf.write('prepareSignature', { text }, { source: pdf.path });
