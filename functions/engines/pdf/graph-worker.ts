@@ -2,73 +2,112 @@ import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { serveRequests } from '../worker/serve.ts';
+import type { Standard } from './finish-options.ts';
 import { contentStreams } from './graph/content.ts';
-import { describeDocument } from './graph/describe.ts';
+import { describeDocument, type FileFacts } from './graph/describe.ts';
 import { userUnit } from './graph/draw.ts';
-import { editGraph } from './graph/edit.ts';
+import { type EditRequest, editGraph } from './graph/edit.ts';
 import { readFieldValues } from './graph/fill.ts';
 import { readGraph, type Value, writeUpdate } from './graph/graph.ts';
 import { largeImages } from './graph/images.ts';
 import { adaptDocument, layerAppearances, markLayers } from './graph/layers.ts';
 import { attachedFiles, hasInlineFiles, separateFiles } from './graph/merge.ts';
-import type { Adapted, Conformed, GraphOperations, SourceFacts } from './graph/operations.ts';
-import { prepareSignature } from './graph/prepare-signature.ts';
+import { prepareSignature, type SignatureText } from './graph/prepare-signature.ts';
 import { conformDocument, neededStreams } from './graph/standard/conform.ts';
 
-await serveRequests<GraphOperations>({
-  inspect: async ({ graph: path }): Promise<SourceFacts> => {
+/** An operation that writes a file. */
+interface Writing {
+  readonly graph: string;
+  readonly target: string;
+}
+
+/** The operations and their arguments. `graph` is the JSON of a document's objects, and `streams` has data of its streams. */
+const operations = {
+  inspect: async ({ graph: path }: { readonly graph: string }) => {
     const graph = readGraph(path);
     return {
       pageCount: graph.pages.length,
       isEncrypted: graph.trailer['/Encrypt'] !== undefined,
+      /** Whether qpdf merges it into another document without losing parts. */
       isMergeable: graph.root['/OCProperties'] === undefined && !hasInlineFiles(graph),
     };
   },
-  describe: async ({ graph, target, file }) => {
+  /** Writes a description of the document as JSON. */
+  describe: async ({ graph, target, file }: Writing & { readonly file: FileFacts }) => {
     writeFileSync(target, `${JSON.stringify(describeDocument(readGraph(graph), file), undefined, 2)}\n`);
   },
-  edit: async ({ graph: path, target, sources, streams, fill, ...rest }) => {
+  /** Writes the changes of a merged document for `qpdf --update-from-json`. */
+  edit: async ({ graph: path, target, sources, streams, fill, order, work }: EditArguments) => {
     const graph = readGraph(path);
     const values = fill === undefined ? undefined : readFieldValues(readFileSync(fill));
     const data = streams === undefined ? undefined : readGraph(streams);
     const read = (ref: Value | undefined) => data?.data(ref);
-    const warnings = editGraph(graph, { ...rest, read, values, sources: sources.map(readGraph) });
+    const warnings = editGraph(graph, { order, work, read, values, sources: sources.map(readGraph) });
     if (graph.isChanged) writeUpdate(graph, target);
     return { isChanged: graph.isChanged, warnings };
   },
-  adapt: async ({ graph: path, target, isText }): Promise<Adapted> => {
+  /** Writes changes for PDFium; see `adaptDocument`. Returns whether there are any, and the units of pages in points. */
+  adapt: async ({ graph: path, target, isText }: Writing & { readonly isText: boolean }) => {
     const graph = readGraph(path);
     adaptDocument(graph, isText);
     if (graph.isChanged) writeUpdate(graph, target);
     return { isChanged: graph.isChanged, units: graph.pages.map(({ dict }) => userUnit(graph, dict)) };
   },
-  makeMergeable: async ({ graph: path, target, document }) => {
-    const graph = readGraph(path);
-    markLayers(graph, document);
+  /**
+   * Writes changes that keep the layers and files of a document when it is merged into another one as number `document`.
+   * A stamp has no number, because it is flattened.
+   */
+  makeMergeable: async (args: Writing & { readonly document: number | undefined }) => {
+    const graph = readGraph(args.graph);
+    markLayers(graph, args.document);
     separateFiles(graph);
-    if (document === undefined) layerAppearances(graph);
-    writeUpdate(graph, target);
+    if (args.document === undefined) layerAppearances(graph);
+    writeUpdate(graph, args.target);
   },
-  largeImages: async ({ graph, streams, dpi }) => {
+  /** Returns the images to reduce to `dpi`. */
+  largeImages: async ({ graph, streams, dpi }: Streams & { readonly dpi: number }) => {
     const data = readGraph(streams);
     return largeImages(readGraph(graph), (ref) => data.data(ref), dpi);
   },
-  attachments: async ({ graph }) => attachedFiles(readGraph(graph)),
-  extract: async ({ streams, target, files }) => {
+  /** Returns the attached files. */
+  attachments: async ({ graph }: { readonly graph: string }) => attachedFiles(readGraph(graph)),
+  /** Writes an archive of attached files. */
+  extract: async ({ streams, target, files }: Streams & Writing & { readonly files: Attachments }) => {
     const data = readGraph(streams);
     const archive = new ZipFile();
     for (const { name, stream } of files) archive.addBuffer(data.data(stream) ?? Buffer.alloc(0), name);
     archive.end();
     await pipeline(archive.outputStream, createWriteStream(target));
   },
-  streams: async ({ graph, of }) => (of === 'all' ? neededStreams : contentStreams)(readGraph(graph)),
-  prepareSignature: async ({ graph, source, target, text }) =>
-    prepareSignature(readGraph(graph), source, target, text),
-  conform: async ({ graph: path, streams, target, standard }): Promise<Conformed> => {
+  /** Returns the content streams of pages, or all streams that `conform` reads. */
+  streams: async ({ graph, of }: { readonly graph: string; readonly of: 'pages' | 'all' }) =>
+    (of === 'all' ? neededStreams : contentStreams)(readGraph(graph)),
+  /** Writes what must be appended to the PDF `source`; see `prepareSignature`. */
+  prepareSignature: async (args: Writing & { readonly source: string; readonly text: SignatureText }) =>
+    prepareSignature(readGraph(args.graph), args.source, args.target, args.text),
+  /** Writes the changes that make a document follow a standard. */
+  conform: async ({ graph: path, streams, target, standard }: ConformArguments) => {
     const graph = readGraph(path);
     const data = readGraph(streams);
     const conformed = conformDocument(graph, (ref) => data.data(ref), standard);
     writeUpdate(graph, target);
     return conformed;
   },
-});
+};
+export type GraphOperations = typeof operations;
+
+interface Streams {
+  readonly graph: string;
+  readonly streams: string;
+}
+type Attachments = ReturnType<typeof attachedFiles>;
+type ConformArguments = Writing & Streams & { readonly standard: Standard };
+type EditArguments = Writing &
+  Pick<EditRequest, 'order' | 'work'> & {
+    readonly sources: readonly string[];
+    readonly streams: string | undefined;
+    /** The values of form fields. */
+    readonly fill: string | undefined;
+  };
+
+await serveRequests(operations);

@@ -4,7 +4,7 @@ import sharp, { type Sharp } from 'sharp';
 import type { Size } from '../../shared/options/geometry.ts';
 import { serveRequests } from '../worker/serve.ts';
 import { type Dictionary, type Graph, type GraphJson, type ReadStream, readGraph } from './graph/graph.ts';
-import type { Reduced } from './graph/operations.ts';
+import type { Reduced } from './graph/images.ts';
 import type { ImageOperations } from './optimize.ts';
 
 await serveRequests<ImageOperations>({

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ScriptDependencies, sandboxedClient } from '../client.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
-import type { Reduced } from './graph/operations.ts';
+import type { Reduced } from './graph/images.ts';
 import { MAX_JSON, type Pdf } from './pdf.ts';
 
 /** The operation of the worker. It is not part of `graph`, because on Lambda only pdftools has sharp. */

@@ -9,7 +9,7 @@ import {
   sandboxedClient,
 } from '../client.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
-import type { GraphOperations, GraphReplies } from './graph/operations.ts';
+import type { GraphOperations } from './graph-worker.ts';
 import { createPdfium, type Pdfium } from './pdfium.ts';
 import { type Changes, createQpdf, type Edit, type PdfFile, type Qpdf } from './qpdf.ts';
 
@@ -71,12 +71,11 @@ export interface Capabilities {
 /** Arguments of operations that name files. */
 type FileArgument = 'graph' | 'target' | 'streams' | 'sources' | 'source' | 'fill';
 type Operation = keyof GraphOperations;
-type Arguments<Name extends Operation> = Omit<GraphOperations[Name], FileArgument>;
+type All<Name extends Operation> = Parameters<GraphOperations[Name]>[0];
+type Arguments<Name extends Operation> = Omit<All<Name>, FileArgument>;
 /** The files of an operation besides the objects of the PDF itself, by the argument that names them. */
-type Files<Name extends Operation> = Omit<
-  Pick<GraphOperations[Name], keyof GraphOperations[Name] & FileArgument>,
-  'graph' | 'target'
->;
+type Files<Name extends Operation> = Omit<All<Name>, keyof Arguments<Name> | 'graph' | 'target'>;
+type Reply<Name extends Operation> = Awaited<ReturnType<GraphOperations[Name]>>;
 
 let made = 0;
 
@@ -138,7 +137,7 @@ export class Pdf implements PdfFile {
   }
 
   /** Returns the decoded data of streams: of these, of the contents of pages, or of all that operations read. */
-  async streams(of: readonly string[] | GraphOperations['streams']['of']): Promise<PdfJson> {
+  async streams(of: readonly string[] | All<'streams'>['of']): Promise<PdfJson> {
     return this.#json(typeof of === 'string' ? await this.ask('streams', { of }) : of);
   }
 
@@ -152,7 +151,7 @@ export class Pdf implements PdfFile {
     operation: Name,
     args: Arguments<Name>,
     files: Partial<Files<Name>> = {},
-  ): Promise<GraphReplies[Name]> {
+  ): Promise<Reply<Name>> {
     return this.#run(operation, args, files);
   }
 
@@ -161,7 +160,7 @@ export class Pdf implements PdfFile {
     operation: Name,
     args: Arguments<Name>,
     files: Partial<Files<Name>> = {},
-  ): Promise<{ readonly target: string; readonly reply: GraphReplies[Name] }> {
+  ): Promise<{ readonly target: string; readonly reply: Reply<Name> }> {
     const target = newFile(this.#request, '.json');
     return { target, reply: await this.#run(operation, args, files, target) };
   }
@@ -171,7 +170,7 @@ export class Pdf implements PdfFile {
     args: Arguments<Name>,
     files: Partial<Files<Name>>,
     target?: string,
-  ): Promise<GraphReplies[Name]> {
+  ): Promise<Reply<Name>> {
     const { account, signal, directory, onQueued } = this.#request;
     const nameOf = (path: string) => relative(directory, path);
     const inputs: string[] = [];
@@ -190,7 +189,7 @@ export class Pdf implements PdfFile {
     const outputs = target === undefined ? [] : [nameOf(target)];
     const all = { ...args, ...Object.fromEntries(names), target: outputs[0] };
     const request = { account, signal, directory, ...(onQueued && { onQueued }) };
-    return this.#programs.graphs.run({ operation, arguments: all, inputs, outputs }, request);
+    return this.#programs.graphs.run<Reply<Name>>({ operation, arguments: all, inputs, outputs }, request);
   }
 
   async #json(json: NonNullable<Edit['json']>): Promise<PdfJson> {

@@ -2,7 +2,18 @@ import { displayed } from './draw.ts';
 import { fieldsOf } from './fill.ts';
 import { type Dictionary, type Graph, isReference, textOf, type Value } from './graph.ts';
 import { fileEntries, Navigation, type OutlineItem } from './merge.ts';
-import type { FileFacts } from './operations.ts';
+
+/** Facts that are not in the objects of a document. */
+export interface FileFacts {
+  readonly bytes: number;
+  /** Pages to list, from 1. All if absent. */
+  readonly pages?: readonly number[] | undefined;
+  readonly version: string;
+  readonly isLinearized: boolean;
+  readonly encryption: Readonly<Record<string, unknown>> | null;
+  /** The standards that the document claims to follow, such as `PDF/A-2b`. */
+  readonly claims: readonly string[];
+}
 
 /** Maximum number of items of each list. */
 const MAX_ITEMS = 20_000;

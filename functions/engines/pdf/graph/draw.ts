@@ -1,8 +1,8 @@
 import type { Size } from '../../../shared/options/geometry.ts';
 import type { ContentEnds } from './content.ts';
 import { type Dictionary, type Graph, isReference, type Page, type Value } from './graph.ts';
-import type { GraphWork, Place, Stamp, Text } from './operations.ts';
 import { fixed, type Typesetter } from './typesetter.ts';
+import type { GraphWork, Place, Stamp, Text } from './work.ts';
 
 /** Share of the page's diagonal or width that a watermark spans. */
 const SPAN = 0.8;

@@ -3,16 +3,20 @@ import { drawOnPages } from './draw.ts';
 import { drawBareFields, type FieldValue, fillFields } from './fill.ts';
 import { type Graph, isDictionary, type ReadStream, type Value } from './graph.ts';
 import { layerAppearances, mergeLayers } from './layers.ts';
-import { mergeAttachments, mergeNavigation } from './merge.ts';
-import type { GraphOperations } from './operations.ts';
+import { mergeAttachments, mergeNavigation, type Placed } from './merge.ts';
 import { Typesetter } from './typesetter.ts';
+import type { GraphWork } from './work.ts';
 
-type EditRequest = Omit<GraphOperations['edit'], 'graph' | 'target' | 'sources' | 'streams' | 'fill'> & {
+export interface EditRequest {
+  /** The documents that were merged, if links and outlines must be restored. */
   readonly sources: readonly Graph[];
+  /** Reads the contents of pages, if something is drawn after them. */
   readonly read: ReadStream;
+  readonly order: readonly Placed[];
+  readonly work: GraphWork;
   /** Values of form fields. */
   readonly values: ReadonlyMap<string, FieldValue> | undefined;
-};
+}
 
 const UNTAGGED =
   'The tags for accessibility were removed, because tags of several documents cannot be merged.';

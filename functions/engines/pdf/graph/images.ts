@@ -2,7 +2,25 @@ import type { Size } from '../../../shared/options/geometry.ts';
 import { Scanner } from './content.ts';
 import { boxOf, userUnit } from './draw.ts';
 import { type Dictionary, type Graph, isReference, MAX_DEPTH, type ReadStream, type Value } from './graph.ts';
-import type { Reduced, Samples } from './operations.ts';
+
+/** An image and the pixels that it needs. */
+export interface Reduced {
+  readonly ref: string;
+  readonly width: number;
+  readonly height: number;
+  readonly dataBytes: number;
+  /** Absent for a JPEG. */
+  readonly samples?: Samples | undefined;
+}
+
+/** Decoded samples of 8 bits. */
+interface Samples {
+  readonly channels: 1 | 3;
+  /** The colors of an indexed image, in Base64. */
+  readonly palette?: string | undefined;
+  /** Whether the image may become a JPEG. */
+  readonly isLossy: boolean;
+}
 
 /** Images are only reduced if that removes more than a sixth of their pixels in each direction. */
 const WORTHWHILE = 5 / 6;

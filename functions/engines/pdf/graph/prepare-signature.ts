@@ -1,6 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { type Graph, isDictionary, isReference, textOf, type Value } from './graph.ts';
-import type { PreparedSignature, SignatureText } from './operations.ts';
 
 /** Maximum bytes of a signature with its certificates. */
 const MAX_SIGNATURE = 16_384;
@@ -10,6 +9,21 @@ const PRINT_AND_LOCKED = 4 | 128;
 const SIGNED = 3;
 const REFERENCE = /^\d+ \d+ R$/;
 const DELIMITERS = '()<>[]{}/%#';
+
+/** Texts that readers show with a signature. */
+export interface SignatureText {
+  readonly name: string | undefined;
+  readonly reason: string | undefined;
+  readonly place: string | undefined;
+  /** As in PDF: `D:20260131120000Z`. */
+  readonly date: string;
+}
+
+/** Where the hexadecimal signature belongs: after the byte at `at`, and before the one before `end`. */
+interface PreparedSignature {
+  readonly at: number;
+  readonly end: number;
+}
 
 /**
  * Writes what must be appended to a PDF to add a signature field with space for the signature. Earlier signatures stay

@@ -15,7 +15,7 @@ import {
 } from '../../../shared/options/option.ts';
 import { STANDARDS } from '../finish-options.ts';
 import { FONT_NAMES } from '../graph/fonts.ts';
-import type { Place } from '../graph/operations.ts';
+import type { Place } from '../graph/work.ts';
 import { PAGE_IMAGES } from '../options.ts';
 
 /** A turn of some pages, or of all. */

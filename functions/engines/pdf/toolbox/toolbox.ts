@@ -4,8 +4,11 @@ import { ConversionError } from '../../../shared/errors.ts';
 import type { PageRange } from '../../../shared/options/option.ts';
 import { choosePages, integers, pagesText, selectsAll } from '../../../shared/options/page-selection.ts';
 import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
+import type { FileFacts } from '../graph/describe.ts';
+import type { EditRequest } from '../graph/edit.ts';
 import { ATTACHED, freeName } from '../graph/merge.ts';
-import type { FileFacts, GraphOperations, GraphWork, SourceFacts, Stamp, Text } from '../graph/operations.ts';
+import type { GraphWork, Stamp, Text } from '../graph/work.ts';
+import type { GraphOperations } from '../graph-worker.ts';
 import { createOptimizer } from '../optimize.ts';
 import { colorOf, type PdfOptions } from '../options.ts';
 import { MAX_JSON, Pdf, type PdfPrograms } from '../pdf.ts';
@@ -270,8 +273,8 @@ async function mergeable({ pdf, facts }: Inspected, index: number): Promise<Pdf>
 /** Changes the objects of a document. Returns the path of the changes for qpdf, if there are any. */
 async function editGraph(
   pdf: Pdf,
-  edit: Pick<GraphOperations['edit'], 'order' | 'work'>,
-  files: Pick<GraphOperations['edit'], 'sources' | 'fill'>,
+  edit: Pick<EditRequest, 'order' | 'work'>,
+  files: { readonly sources: readonly string[]; readonly fill: string | undefined },
 ): Promise<{ update: string | undefined; warnings: readonly string[] }> {
   checkGraphs((await pdf.objects()).bytes);
   const { stamps, texts, color, isFlat } = edit.work;
@@ -297,7 +300,7 @@ interface Inspected {
   readonly pdf: Pdf;
   /** Bytes of the objects. */
   readonly bytes: number;
-  readonly facts: SourceFacts;
+  readonly facts: Awaited<ReturnType<GraphOperations['inspect']>>;
   readonly parameter: string;
 }
 
@@ -337,7 +340,7 @@ function urlsOf({ append, underlay, stamp, fill, attach }: ToolboxOptions): Name
 }
 
 /** Returns runs of pages from the same source. */
-function partsOf(order: GraphOperations['edit']['order'], sources: readonly Pdf[]): Part[] {
+function partsOf(order: EditRequest['order'], sources: readonly Pdf[]): Part[] {
   const parts: Array<Part & { readonly pages: number[] }> = [];
   for (const { source, page } of order) {
     const last = parts.at(-1);
