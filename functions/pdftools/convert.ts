@@ -63,7 +63,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     if (sign === undefined || format !== 'pdf') return finish;
     // Only calls that sign need the library.
     const { readIdentity, signPdf } = await import('../engines/pdf/sign.ts');
-    const identity = await readIdentity(dependencies.readSigner, sign, account);
+    const identity = await readIdentity(dependencies.signers, sign, account);
     return { ...finish, sign: (file) => signPdf(file, identity, { reason, place }) };
   }
 

@@ -234,13 +234,6 @@ export interface Engine<T extends Tool> {
   close(): Promise<void>;
 }
 
-/** Returns the PKCS#12 file of a signer that an account may use. */
-export type ReadSigner = (name: string, account: string) => Promise<SignerFile | undefined>;
-export interface SignerFile {
-  readonly pkcs12: Buffer;
-  readonly passphrase: string;
-}
-
 /** The dependencies of an engine, provided by its deployment. They are the same for every tool. */
 export interface EngineDependencies {
   /** Folder of the layers: `dist/layers`, or `/opt` on Lambda. */
@@ -258,8 +251,8 @@ export interface EngineDependencies {
   /** Keeps the idle workers of all tools. By default, each engine keeps up to `size` of its own. */
   readonly warm?: WarmWorkers | undefined;
   readonly egress: EgressGuard;
-  /** Reads the operator's keys for PDFs. None if absent. */
-  readonly readSigner?: ReadSigner | undefined;
+  /** Folder of the operator's keys that sign PDFs; see `readIdentity`. */
+  readonly signers?: string | undefined;
   /** Language tag for dates and numbers of documents that declare none. Defaults to `en-US`. */
   readonly locale?: string | undefined;
   /** Downloads sources that options name. One at a time, so that a conversion has only one connection. */

@@ -1,6 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, webcrypto } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ObjectIdentifier, OctetString, Sequence } from 'asn1js';
 import {
   Attribute,
@@ -19,8 +20,8 @@ import {
   SignerInfo,
   setEngine,
 } from 'pkijs';
+import { isIpAccount } from '../../platform/ip-account.ts';
 import { ConversionError } from '../../shared/errors.ts';
-import type { ReadSigner } from '../../shared/tool.ts';
 import type { Pdf } from './pdf.ts';
 
 setEngine('node', new CryptoEngine({ name: 'node', crypto: webcrypto }));
@@ -53,18 +54,25 @@ interface Signing {
 }
 
 /**
- * Reads one of the operator's keys.
- * @throws ConversionError `BAD_PARAMETER` if there is no such signer, or another account has it.
+ * Reads one of the operator's keys: the key is in `NAME.p12`, its passphrase in `NAME.txt`, and the accounts that may use it
+ * are in `NAME.accounts`, one a line. `*` means every account with an API key.
+ * @throws ConversionError `BAD_PARAMETER` if there is no such signer, or only for other accounts.
  */
 export async function readIdentity(
-  readSigner: ReadSigner | undefined,
-  signer: string,
+  folder: string | undefined,
+  name: string,
   account: string,
 ): Promise<Identity> {
-  const found = await readSigner?.(signer, account);
-  if (found) return readPkcs12(found.pkcs12, found.passphrase);
-  const message = `Parameter '-sign': this account has no signer '${signer}'.`;
-  throw new ConversionError('BAD_PARAMETER', message, { parameter: '-sign' });
+  const file = (extension: string) => join(folder ?? '', `${name}.${extension}`);
+  const list = folder === undefined ? '' : await readFile(file('accounts'), 'utf8').catch(() => '');
+  const accounts = list.split(/\s+/);
+  const isAllowed = accounts.includes(account) || accounts.includes('*');
+  if (!isAllowed || isIpAccount(account)) {
+    const message = `Parameter '-sign': this account has no signer '${name}'.`;
+    throw new ConversionError('BAD_PARAMETER', message, { parameter: '-sign' });
+  }
+  const passphrase = await readFile(file('txt'), 'utf8');
+  return readPkcs12(await readFile(file('p12')), passphrase.trim());
 }
 
 /**

@@ -13,7 +13,6 @@ import { Downloaders } from '../../../functions/platform/local/download/download
 import { defaultShare, FreeSpace } from '../../../functions/platform/local/free-space.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/platform/local/invoke.ts';
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
-import { createSigners } from '../../../functions/platform/local/signers.ts';
 import type { Table } from '../../../functions/platform/table.ts';
 import { UPLOAD_PREFIX, uploadGoneError } from '../../../functions/platform/uploads.ts';
 import type { Failures } from '../../../functions/platform/usage/failures.ts';
@@ -169,7 +168,7 @@ export async function composeService(
     egress,
     sandbox,
     locale: settings.locale,
-    readSigner: createSigners(join(dataDirectory, 'signers')),
+    signers: join(dataDirectory, 'signers'),
     download,
     readValidators: limitDownloads(DOWNLOADS * size, downloaders.validators),
     readFacts: ownFactsFirst(storage, limitDownloads(DOWNLOADS * size, downloaders.facts)),

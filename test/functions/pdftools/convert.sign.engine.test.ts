@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { ContentInfo, SignedData } from 'pkijs';
 import { afterAll, expect, it } from 'vitest';
+import { readIdentity } from '../../../functions/engines/pdf/sign.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
-import { createSigners } from '../../../functions/platform/local/signers.ts';
+import { accountOfIp } from '../../../functions/platform/ip-account.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { useOwnEngine } from '../conversion.ts';
 
@@ -17,7 +18,7 @@ await writeFile(join(signers, 'office.accounts'), '*\n');
 afterAll(() => rm(signers, { recursive: true }));
 
 const { convertOne, refusal } = useOwnEngine(pdftools, (dependencies) =>
-  createEngine({ ...dependencies, readSigner: createSigners(signers) }),
+  createEngine({ ...dependencies, signers }),
 );
 const two = makePdf(numberedPages(2));
 
@@ -75,4 +76,27 @@ it('refuses unknown signers, and encryption', async () => {
     code: 'BAD_PARAMETER',
     parameter: '-sign',
   });
+});
+
+it.each([
+  ['', []],
+  ['one\n', ['one']],
+  ['one\ntwo\n', ['one', 'two']],
+  ['*\n', ['one', 'two', 'three']],
+])('gives a signer to the accounts %j', async (list, expected) => {
+  await copyFile(join(signers, 'office.p12'), join(signers, 'few.p12'));
+  await writeFile(join(signers, 'few.txt'), 'secret\n');
+  await rm(join(signers, 'few.accounts'), { force: true });
+  if (list !== '') await writeFile(join(signers, 'few.accounts'), list);
+
+  const allowed: string[] = [];
+  for (const account of ['one', 'two', 'three', accountOfIp('1.2.3.4')])
+    await readIdentity(signers, 'few', account).then(
+      () => allowed.push(account),
+      () => {},
+    );
+
+  expect(allowed).toEqual(expected);
+  await expect(readIdentity(signers, 'other', 'one')).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
+  await expect(readIdentity(undefined, 'few', 'one')).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
 });
