@@ -1,12 +1,7 @@
 import { INPUTS } from '../engines/office/inputs.ts';
 import { officeOptions } from '../engines/office/options.ts';
 import { EDITABLE, type Editable, moduleConflict, PRINTED, readEditable } from '../engines/office/outputs.ts';
-import {
-  checkArchive,
-  checkEncryption,
-  encryptionOf,
-  encryptionOptions,
-} from '../engines/pdf/finish-options.ts';
+import { checkFinish, encryptionOptions } from '../engines/pdf/finish-options.ts';
 import { pageRangeOptions, sizeOptions } from '../engines/pdf/options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
@@ -55,7 +50,7 @@ export const doc2any = defineTool({
     parameter.name === '--convert-to' ? expandConvertTo(parameter, format) : [parameter],
   *validate(options, format) {
     yield* checkPageSelection(options, '--pages');
-    yield* checkEncryption(options);
+    yield* checkFinish(options);
     yield* checkRules(options, format);
   },
 });
@@ -71,7 +66,6 @@ function* checkRules(options: Doc2anyOptions, format: Format | undefined): Itera
       `'${uncounted}' cannot be combined with '-f', '-l' or '--pages' for pdf output.`,
     );
   }
-  yield* checkArchive(options.pdfVersion, encryptionOf(options));
   const editable = readEditable(format);
   if (editable && fit === 'sheet')
     yield parameterError('--fit', `'--fit=sheet' cannot be combined with ${editable} output.`);

@@ -1,11 +1,5 @@
 import { ignoredPageNames, insteadOfRefused, refusedPageNames } from '../engines/chromium/page-options.ts';
-import {
-  ACCESSIBLE,
-  checkArchive,
-  checkEncryption,
-  encryptionOf,
-  type Permissions,
-} from '../engines/pdf/finish-options.ts';
+import { ACCESSIBLE, checkFinish, encryptionOf, type Permissions } from '../engines/pdf/finish-options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
@@ -78,11 +72,11 @@ export const html2pdf = defineTool({
   },
   *validate(options) {
     yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');
-    yield* checkEncryption(options);
-    yield* checkArchive(options.pdfVersion, finishOf(options).encryption);
+    const { encryption } = finishOf(options);
+    yield* checkFinish(options, encryption);
     yield* checkMargins(options);
     if (options.pdfVersion !== ACCESSIBLE) return;
-    const isEncrypted = finishOf(options).encryption !== undefined;
+    const isEncrypted = encryption !== undefined;
     const parameter = isEncrypted ? '--encrypt' : '--cover';
     if (!isEncrypted && options.cover === undefined) return;
     const message = `Parameter '${parameter}' cannot be combined with '--pdf-version=${ACCESSIBLE}'.`;

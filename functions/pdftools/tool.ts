@@ -1,9 +1,4 @@
-import {
-  checkArchive,
-  checkEncryption,
-  encryptionOf,
-  encryptionOptionsWith,
-} from '../engines/pdf/finish-options.ts';
+import { checkFinish, encryptionOf, encryptionOptionsWith } from '../engines/pdf/finish-options.ts';
 import { NOT_EDITABLE, PAGE_IMAGES, pdfOptions } from '../engines/pdf/options.ts';
 import { optimize, rotations, toolboxOptions } from '../engines/pdf/toolbox/options.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -110,11 +105,8 @@ export const pdftools = defineTool({
       const message = `Parameter '-${name}' may be given at most ${MAX_SOURCES} times, got ${length}.`;
       yield new ConversionError('BAD_PARAMETER', message, { parameter: `-${name}` });
     }
-    yield* checkEncryption({ ...options, ownerPassword: options.newOwnerPassword });
-    yield* checkArchive(
-      options.pdfVersion,
-      encryptionOf({ ...options, ownerPassword: options.newOwnerPassword }),
-    );
+    const encryption = encryptionOf({ ...options, ownerPassword: options.newOwnerPassword });
+    yield* checkFinish({ ...options, ownerPassword: options.newOwnerPassword }, encryption);
     if (options.attach.length > 0 && options.pdfVersion && !options.pdfVersion.startsWith('PDF/A-3')) {
       const message = `Parameter '-attach': ${options.pdfVersion} does not allow attached files. Use PDF/A-3b.`;
       yield new ConversionError('BAD_PARAMETER', message, { parameter: '-attach' });
@@ -124,8 +116,7 @@ export const pdftools = defineTool({
         "Parameter 'outfile': an archive of attached files requires -attachments. One of pages is named pages.jpg.zip.";
       yield new ConversionError('BAD_PARAMETER', message, { parameter: 'outfile' });
     }
-    const isEncrypted = encryptionOf({ ...options, ownerPassword: options.newOwnerPassword }) !== undefined;
-    if (options.sign !== undefined && isEncrypted) {
+    if (options.sign !== undefined && encryption !== undefined) {
       const message = "Parameter '-sign' cannot be combined with encryption.";
       yield new ConversionError('BAD_PARAMETER', message, { parameter: '-sign' });
     }

@@ -62,13 +62,6 @@ export const encryptionOptions = encryptionOptionsWith((name) => [`--${name}`]);
 
 type EncryptionOptions = ValuesOf<typeof encryptionOptions>;
 
-/** Yields an error if everyone who can open the PDF could also remove its restrictions. */
-export function* checkEncryption({ encrypt, ownerPassword }: EncryptionOptions): Generator<ConversionError> {
-  if (ownerPassword === undefined || ownerPassword !== encrypt) return;
-  const message = "Parameter '--owner-password' must differ from '--encrypt'.";
-  yield new ConversionError('BAD_PARAMETER', message, { parameter: '--owner-password' });
-}
-
 /** The standards for archives (ISO 19005) that a PDF can be made to follow. */
 export const STANDARDS = ['PDF/A-1b', 'PDF/A-2b', 'PDF/A-2u', 'PDF/A-3b', 'PDF/A-3u', 'PDF/A-4'] as const;
 /** The standard for accessible documents (ISO 14289). */
@@ -81,11 +74,16 @@ export function readStandard(value: string | undefined): Standard | undefined {
   return [...STANDARDS, ACCESSIBLE].find((known): known is Standard => known === value);
 }
 
-/** Yields an error if a PDF for archives is to be encrypted. */
-export function* checkArchive(
-  pdfVersion: string | undefined,
-  encryption: Encryption | undefined,
+/** Yields an error if everyone who can open the PDF could remove its restrictions, and if a PDF for archives is encrypted. */
+export function* checkFinish(
+  options: EncryptionOptions & { readonly pdfVersion: string | undefined },
+  encryption = encryptionOf(options),
 ): Generator<ConversionError> {
+  const { encrypt, ownerPassword, pdfVersion } = options;
+  if (ownerPassword !== undefined && ownerPassword === encrypt) {
+    const message = "Parameter '--owner-password' must differ from '--encrypt'.";
+    yield new ConversionError('BAD_PARAMETER', message, { parameter: '--owner-password' });
+  }
   if (!encryption || !pdfVersion?.startsWith('PDF/A')) return;
   const message = `Parameter '--pdf-version=${pdfVersion}' cannot be combined with encryption, which PDF/A does not allow.`;
   yield new ConversionError('BAD_PARAMETER', message, { parameter: '--pdf-version' });
