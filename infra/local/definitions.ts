@@ -66,7 +66,7 @@ export const SETTINGS = {
     absent: () => 'en-US',
   },
   WARM_MEMORY: integer(
-    'MiB for idle engines that stay warm for the account that used them last, at most a minute',
+    'MiB for idle engines: spares, and those that stay warm for the account that used them last, at most a minute',
     {
       ...MEBIBYTES,
       absent: undefined,
