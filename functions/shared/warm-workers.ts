@@ -22,7 +22,8 @@ interface Pool {
 
 /**
  * Keeps idle workers of any number of pools, as long as their memory fits a budget. Spares count, but only workers that
- * have served an account are killed, those first that were used longest ago.
+ * have served an account are killed, those first that were used longest ago. The last one stays even if spares take the
+ * whole budget, so that the next request of its account is fast.
  */
 export class WarmWorkers {
   /** The pools whose workers count. */
@@ -32,6 +33,7 @@ export class WarmWorkers {
   /** In the order of their last use. */
   readonly #idle = new Map<Worker, WarmWorker>();
   #spent = 0;
+  #last: Worker | undefined;
 
   /** `budget` is in MiB. With `rests`, a worker is killed when it has been idle for a minute. */
   constructor(budget: number, { rests = false }: { readonly rests?: boolean } = {}) {
@@ -52,15 +54,17 @@ export class WarmWorkers {
   /** Keeps a worker that has just become idle and takes `cost` MiB. */
   keep(worker: Worker, cost: number): void {
     const resting = this.#rests ? setTimeout(() => this.#kill(worker), REST_TIME).unref() : undefined;
+    this.#last = worker;
     this.#keep(worker, { cost, isSpare: false, resting });
   }
 
   #keep(worker: Worker, kept: WarmWorker): void {
     this.#idle.set(worker, kept);
     this.#spent += kept.cost;
-    for (const [oldest, { isSpare }] of this.#idle) {
+    for (const [oldest, { cost, isSpare }] of this.#idle) {
       if (this.#spent <= this.#budget && this.#idle.size <= MAX_WARM) return;
-      if (!isSpare) this.#kill(oldest);
+      const isLast = oldest === this.#last && cost <= this.#budget;
+      if (!isSpare && !isLast) this.#kill(oldest);
     }
   }
 

@@ -35,16 +35,18 @@ it('counts no worker that serves a request', () => {
   expect(killed).toEqual([]);
 });
 
-it('counts spares, but keeps them', () => {
-  const { killed, workers } = makeWorkers(4);
+it('counts spares, but keeps them, and the worker that was used last', () => {
+  const { killed, workers } = makeWorkers(5);
   const warm = new WarmWorkers(100);
 
   warm.keepSpare(workers[0]!, 60);
   warm.keep(workers[1]!, 30);
   warm.keepSpare(workers[2]!, 60);
+  expect(killed).toEqual([]);
+  warm.keep(workers[3]!, 30);
   expect(killed).toEqual([1]);
   warm.release(workers[2]!);
-  warm.keep(workers[3]!, 40);
+  warm.keep(workers[4]!, 10);
 
   expect(killed).toEqual([1]);
 });
