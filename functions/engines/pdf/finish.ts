@@ -39,10 +39,11 @@ interface Finished {
 export async function finishPdf(source: Pdf, changes: Changes, finish: Finish): Promise<Finished> {
   const { version, encryption: encrypt, linearize, sign } = finish;
   const standard = readStandard(version);
+  const first = { ...changes, linearize };
   const { pdf, warnings } = standard
-    ? await conform(await edited(source, changes), standard, finish)
+    ? await conform(await edited(source, first), standard, finish)
     : { pdf: source, warnings: [] };
-  const last = standard ? { encrypt } : { ...changes, encrypt, linearize, minVersion: version };
+  const last = standard ? { encrypt } : { ...first, encrypt, minVersion: version };
   const written = await edited(pdf, last);
   return { pdf: sign ? await sign(written) : written, warnings };
 }
