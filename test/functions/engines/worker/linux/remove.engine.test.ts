@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { removeTree } from '../../../../../functions/engines/worker/linux/remove.ts';
 
 const NOBODY = 65_534;
-const [DISK, REMOVE] = ['disk.ts', 'remove.ts'].map((name) =>
+const [DISK, REMOVE] = ['limits.ts', 'remove.ts'].map((name) =>
   fileURLToPath(new URL(`../../../../../functions/engines/worker/linux/${name}`, import.meta.url)),
 );
 let directory: string;
