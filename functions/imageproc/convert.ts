@@ -1,7 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sandboxedClient } from '../engines/client.ts';
+import { sandboxedPool } from '../engines/client.ts';
 import { createMagick, editError, MagickError } from '../engines/imagemagick/magick.ts';
 import { ConversionError, ofOption } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
@@ -50,7 +50,7 @@ const KEEP_DELAY = ['-set', 'filename:delay', '%T'] as const;
  * sharp does not support.
  */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
-  const sharp = sandboxedClient(dependencies, { script, heap: 512, requests: 1000, cost: 65, memory: 500 });
+  const sharp = sandboxedPool(dependencies, { script, heap: 512, requests: 1000, cost: 65, memory: 500 });
   const magick = createMagick(dependencies);
 
   async function convert(conversion: ImageConversion) {

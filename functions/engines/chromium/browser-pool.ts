@@ -4,8 +4,8 @@ import type { EgressGuard } from '../../shared/egress/guard.ts';
 import { ConversionError, ofOption } from '../../shared/errors.ts';
 import { withAnySignal } from '../../shared/timeout.ts';
 import type { Conversion, EngineDependencies } from '../../shared/tool.ts';
-import { EngineClient } from '../client.ts';
 import { nodeEnvironment } from '../worker/node-environment.ts';
+import { WorkerPool } from '../worker/pool.ts';
 import type { WorkerCommand } from '../worker/process.ts';
 import type { PageOptions } from './page-options.ts';
 import { startEgressProxy } from './proxy/proxy.ts';
@@ -61,10 +61,8 @@ export function createBrowserPool<Options extends PageOptions>(
     args: ['--max-old-space-size=512', script, layers, sandbox],
     environment: nodeEnvironment(),
   });
-  const client = new EngineClient(
-    { command, requests: 400, cost: 165, memory: 700, cancellable: true },
-    dependencies,
-  );
+  const limits = { requests: 400, cost: 165, memory: 700, cancellable: true };
+  const client = new WorkerPool(command, { ...dependencies, ...limits });
   const { unpack, close } = createUnpacker(dependencies);
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageResult> {

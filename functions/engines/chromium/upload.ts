@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import { HEAD_BYTES, kindOfBytes, notAPageError } from '../../shared/source/file-kind.ts';
 import type { Conversion, Download, PageFile } from '../../shared/tool.ts';
-import { type ScriptDependencies, sandboxedClient, withoutObserver } from '../client.ts';
+import { type ScriptDependencies, sandboxedPool, withoutObserver } from '../client.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
 import { type ServedFile, servedPath } from './proxy/served-files.ts';
 import type { UnpackedEntry } from './unpack.ts';
@@ -109,7 +109,7 @@ export function createUnpacker(dependencies: ScriptDependencies): {
   close(): Promise<void>;
 } {
   const limits = { heap: 256, requests: 100, cost: 60, memory: 300, maxMemory: 800 };
-  const client = sandboxedClient(withoutObserver(dependencies), { script: SCRIPT, ...limits });
+  const client = sandboxedPool(withoutObserver(dependencies), { script: SCRIPT, ...limits });
   return {
     unpack: async (path, request) => {
       const name = basename(path);

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Decode } from '../../shared/source/decode-file.ts';
-import { type ScriptDependencies, sandboxedClient } from '../client.ts';
+import { type ScriptDependencies, sandboxedPool } from '../client.ts';
 
 export interface Decoder {
   readonly decode: Decode;
@@ -16,7 +16,7 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
  */
 export function createDecoder(dependencies: ScriptDependencies): Decoder {
   const limits = { heap: 64, requests: 500, cost: 50, memory: 150, maxMemory: 400 };
-  const client = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
+  const client = sandboxedPool(dependencies, { script: SCRIPT, ...limits });
   return {
     decode: (request, options) => {
       const [path, target] = [request.path, request.target].map((file) => relative(options.directory, file));

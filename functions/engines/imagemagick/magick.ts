@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
-import type { ConversionLimits, EngineDependencies } from '../../shared/tool.ts';
-import { type ClientDependencies, EngineClient } from '../client.ts';
+import type { ConversionLimits } from '../../shared/tool.ts';
+import type { ProgramDependencies } from '../client.ts';
 import type { Work } from '../protocol.ts';
-import type { WorkerRequest } from '../worker/pool.ts';
+import { WorkerPool, type WorkerRequest } from '../worker/pool.ts';
 import { nativeEngine } from '../worker/sandbox.ts';
 
 /** Runs ImageMagick's command line in sandboxed processes, one per call. None is started before the first call. */
@@ -42,19 +42,15 @@ export class MagickError extends Error {
 }
 
 /** Creates up to `size` processes. The `imagemagick` layer must be present. */
-export function createMagick(
-  dependencies: ClientDependencies & Pick<EngineDependencies, 'layers' | 'sandbox'>,
-): Magick {
+export function createMagick(dependencies: ProgramDependencies): Magick {
   const layer = resolve(dependencies.layers, 'imagemagick');
   const command = nativeEngine(dependencies, {
     layer: 'imagemagick',
     program: 'imagemagick',
     environment: (home) => environmentOf(layer, home),
   });
-  const client = new EngineClient(
-    { command, requests: 1, cost: 30, memory: 500, maxMemory: 1900 },
-    dependencies,
-  );
+  const limits = { requests: 1, cost: 30, memory: 500, maxMemory: 1900 };
+  const client = new WorkerPool(command, { ...dependencies, ...limits });
 
   return {
     run: async (args, files, request) => {

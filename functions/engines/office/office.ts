@@ -2,7 +2,7 @@ import { basename, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import type { EngineDependencies } from '../../shared/tool.ts';
 import { WarmWorkers } from '../../shared/warm-workers.ts';
-import { EngineClient } from '../client.ts';
+import { WorkerPool } from '../worker/pool.ts';
 import { exportOptions, FILTERS, loadOptions, saveOptions } from './filter-options.ts';
 import {
   DEFAULT_LOCALE,
@@ -73,10 +73,14 @@ interface SaveRequest extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' |
 export function createOffice(dependencies: EngineDependencies) {
   const usual = systemLocaleOf(dependencies.locale ?? DEFAULT_LOCALE) ?? systemLocaleOf(DEFAULT_LOCALE)!;
   const startHosts = (requests: number, locale = usual, own: Partial<EngineDependencies> = {}) =>
-    new EngineClient(
-      { command: hostCommand(dependencies, locale), requests, cost: COST, memory: 900, messages: MESSAGES },
-      { ...dependencies, ...own },
-    );
+    new WorkerPool(hostCommand(dependencies, locale), {
+      ...dependencies,
+      ...own,
+      requests,
+      cost: COST,
+      memory: 900,
+      messages: MESSAGES,
+    });
   const printing = startHosts(500);
   // For one document each. Editable formats store which area of the window shows the document, and its size depends on
   // earlier documents. LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in
@@ -84,10 +88,10 @@ export function createOffice(dependencies: EngineDependencies) {
   const fresh = startHosts(1);
 
   /** Hosts for other locales. LibreOffice reads its locale only when it starts, so each has processes of its own. */
-  const foreign = new Map<string, EngineClient>();
+  const foreign = new Map<string, WorkerPool>();
   const warm = dependencies.warm ?? new WarmWorkers(MAX_FOREIGN * COST);
 
-  function hostsOf({ locale }: Document, filter: string, password: string | undefined): EngineClient {
+  function hostsOf({ locale }: Document, filter: string, password: string | undefined): WorkerPool {
     const hosts = password === undefined && filter === 'pdf' ? printing : fresh;
     if (locale === usual) return hosts;
     const requests = hosts === printing ? 500 : 1;

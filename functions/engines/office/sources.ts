@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/timeout.ts';
-import { type ScriptDependencies, sandboxedClient } from '../client.ts';
+import { type ScriptDependencies, sandboxedPool } from '../client.ts';
 import { linkOrCopy } from '../worker/workspace.ts';
 import { SEPARATORS } from './detect/encoding.ts';
 import { DEFAULT_LOCALE, systemLocaleOf } from './host.ts';
@@ -38,7 +38,7 @@ export interface Document {
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
 export function createSources(dependencies: ScriptDependencies) {
   const limits = { heap: 512, requests: 500, cost: 60, memory: 300, maxMemory: 1000 };
-  const client = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
+  const client = sandboxedPool(dependencies, { script: SCRIPT, ...limits });
 
   function run<Reply>(
     operation: keyof SourceOperations,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ScriptDependencies, sandboxedClient } from '../client.ts';
+import { type ScriptDependencies, sandboxedPool } from '../client.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
 import type { Reduced } from './graph/images.ts';
 import { MAX_JSON, type Pdf } from './pdf.ts';
@@ -31,7 +31,7 @@ const MAX_IMAGES = 150_000_000;
 /** Creates the processes that reduce the images of PDFs. */
 export function createOptimizer(dependencies: ScriptDependencies) {
   const limits = { heap: 1024, requests: 200, cost: 60, memory: 500, maxMemory: 1500 };
-  const client = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
+  const client = sandboxedPool(dependencies, { script: SCRIPT, ...limits });
 
   /** Compresses images as JPEG, and reduces those that are shown at more than a resolution. */
   async function optimize(

@@ -2,13 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, copyFile, readFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  type EngineClient,
-  type ScriptDependencies,
-  type StallTimeouts,
-  sandboxedClient,
-} from '../client.ts';
-import type { WorkerRequest } from '../worker/pool.ts';
+import { type ScriptDependencies, sandboxedPool } from '../client.ts';
+import type { StallTimeouts, WorkerPool, WorkerRequest } from '../worker/pool.ts';
 import type { GraphOperations } from './graph-worker.ts';
 import { createPdfium, type Pdfium } from './pdfium.ts';
 import { type Changes, createQpdf, type Edit, type PdfFile, type Qpdf } from './qpdf.ts';
@@ -20,7 +15,7 @@ const GRAPH_LIMITS = { heap: 1024, requests: 200, cost: 60, memory: 500, maxMemo
 export interface PdfPrograms {
   readonly qpdf: Qpdf;
   /** Processes that read and change objects, as JSON of qpdf; see `GraphOperations`. */
-  readonly graphs: EngineClient;
+  readonly graphs: WorkerPool;
   readonly pdfium: Pdfium;
   close(): Promise<void>;
 }
@@ -28,7 +23,7 @@ export interface PdfPrograms {
 /** Creates the programs. They start when they are used. `times` replaces PDFium's timeouts. */
 export function createPdfPrograms(dependencies: ScriptDependencies, times?: StallTimeouts): PdfPrograms {
   const qpdf = createQpdf(dependencies);
-  const graphs = sandboxedClient(dependencies, { script: GRAPH_SCRIPT, ...GRAPH_LIMITS });
+  const graphs = sandboxedPool(dependencies, { script: GRAPH_SCRIPT, ...GRAPH_LIMITS });
   const pdfium = createPdfium(dependencies, times);
   return {
     qpdf,

@@ -1,8 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { Size } from '../../shared/options/geometry.ts';
-import type { EngineDependencies } from '../../shared/tool.ts';
-import { type ClientDependencies, EngineClient, type StallTimeouts } from '../client.ts';
-import type { WorkerRequest } from '../worker/pool.ts';
+import type { ProgramDependencies } from '../client.ts';
+import { type StallTimeouts, WorkerPool, type WorkerRequest } from '../worker/pool.ts';
 import { nativeEngine } from '../worker/sandbox.ts';
 import {
   type Drawing,
@@ -102,10 +101,7 @@ export interface Pdfium {
 }
 
 /** Creates up to `size` PDFium processes. The layers `pdf` and `fonts` must be present. */
-export function createPdfium(
-  dependencies: ClientDependencies & Pick<EngineDependencies, 'layers' | 'sandbox'>,
-  times = TIMES,
-): Pdfium {
+export function createPdfium(dependencies: ProgramDependencies, times = TIMES): Pdfium {
   const faces = resolve(dependencies.layers, 'fonts/faces');
   const command = nativeEngine(dependencies, {
     layer: 'pdf',
@@ -114,7 +110,7 @@ export function createPdfium(
     args: () => [faces],
   });
   const limits = { requests: 500, cost: 10, memory: 400, maxMemory: 2000 };
-  const client = new EngineClient({ command, times, ...limits, messages: MESSAGES }, dependencies);
+  const client = new WorkerPool(command, { ...dependencies, ...limits, times, messages: MESSAGES });
 
   async function open(source: PdfSource, { from, to }: { from: number; to: number }, request: WorkerRequest) {
     const { args, inputs } = sourceOf(source, request);

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { relative } from 'node:path';
-import type { EngineDependencies } from '../../shared/tool.ts';
-import { type ClientDependencies, EngineClient } from '../client.ts';
-import type { WorkerRequest } from '../worker/pool.ts';
+import type { ProgramDependencies } from '../client.ts';
+import { WorkerPool, type WorkerRequest } from '../worker/pool.ts';
 import { nativeEngine } from '../worker/sandbox.ts';
 import { PASSWORD_MESSAGES } from './drawing.ts';
 import type { Encryption } from './finish-options.ts';
@@ -28,12 +27,10 @@ const MESSAGES = {
 };
 
 /** Creates up to `size` qpdf processes. The `pdf` layer must be present. */
-export function createQpdf(
-  dependencies: ClientDependencies & Pick<EngineDependencies, 'layers' | 'sandbox'>,
-): Qpdf {
+export function createQpdf(dependencies: ProgramDependencies): Qpdf {
   const command = nativeEngine(dependencies, { layer: 'pdf', program: 'qpdf' });
   const limits = { requests: 500, cost: 10, memory: 400, maxMemory: 1500 };
-  const client = new EngineClient({ command, ...limits, messages: MESSAGES }, dependencies);
+  const client = new WorkerPool(command, { ...dependencies, ...limits, messages: MESSAGES });
 
   function edit({ path, password }: PdfFile, target: string, edit: Edit, request: WorkerRequest) {
     const nameOf = (file: string) => relative(request.directory, file);

@@ -11,6 +11,14 @@ import { startInTurn } from './start-in-turn.ts';
 
 export type { WorkerCommand } from './process.ts';
 
+/** Timeouts in milliseconds for a request that makes no progress. Waiting for a free worker does not count. */
+export interface StallTimeouts {
+  /** Maximum time without any answer. */
+  readonly stall: number;
+  /** Maximum time without another finished part, such as a page. */
+  readonly page: number;
+}
+
 export interface WorkerPoolOptions extends WorkerPlace {
   /** Maximum number of concurrent requests; each worker runs one at a time. */
   readonly size: number;
@@ -37,6 +45,8 @@ export interface WorkerPoolOptions extends WorkerPlace {
   readonly maxThreads?: number;
   /** Whether a worker can end a cancelled request early and then take the next one. If not, it is killed. */
   readonly cancellable?: boolean;
+  /** Only for engines that send heartbeats. */
+  readonly times?: StallTimeouts | undefined;
   readonly observer?: WorkerObserver | undefined;
 }
 
@@ -124,7 +134,13 @@ export class WorkerPool {
    * @throws ConversionError from the worker, `TIMED_OUT`, `CONVERSION_FAILED` after a second crash, or `INTERNAL` if
    * the engine does not start or more workers were unusable than the pool keeps.
    */
-  async run<Result>(request: Work, options: WorkerRequest): Promise<Result> {
+  run<Result>(request: Work, options: WorkerRequest): Promise<Result> {
+    const { times } = this.#options;
+    if (!times) return this.#runInTurn<Result>(request, options);
+    return withStallTimeout(options, times, (bounded) => this.#runInTurn<Result>(request, bounded));
+  }
+
+  async #runInTurn<Result>(request: Work, options: WorkerRequest): Promise<Result> {
     const { account, signal, onQueued } = options;
     const { observer } = this.#options;
     const requestedAt = performance.now();
@@ -351,4 +367,47 @@ export function observe(
     if (worker.leftover !== undefined) observer.left?.(worker.leftover);
   });
   return worker;
+}
+
+/**
+ * Runs engine work and ends it when it makes no progress. The engine sends a heartbeat when it starts, when it finishes a page,
+ * and when it has done part of one.
+ * @throws ConversionError `TIMED_OUT`
+ */
+export async function withStallTimeout<Reply>(
+  request: WorkerRequest,
+  times: StallTimeouts,
+  run: (bounded: WorkerRequest) => Promise<Reply>,
+): Promise<Reply> {
+  const stalled = new AbortController();
+  const timers = new Map<keyof StallTimeouts, NodeJS.Timeout>();
+  const restart = (name: keyof StallTimeouts) => {
+    clearTimeout(timers.get(name));
+    const seconds = Math.round(times[name] / 1000);
+    const error = new ConversionError('TIMED_OUT', `Timed out after ${seconds} s on a page of the source.`);
+    timers.set(
+      name,
+      setTimeout(() => stalled.abort(error), times[name]),
+    );
+  };
+  let finished = -1;
+  const watched: WorkerRequest = {
+    ...request,
+    onHeartbeat: (done) => {
+      restart('stall');
+      if (done !== finished) restart('page');
+      finished = done;
+      request.onHeartbeat?.(done);
+    },
+    onOutput: (file) => {
+      restart('stall');
+      restart('page');
+      request.onOutput?.(file);
+    },
+  };
+  try {
+    return await withAnySignal([request.signal, stalled.signal], (signal) => run({ ...watched, signal }));
+  } finally {
+    for (const timer of timers.values()) clearTimeout(timer);
+  }
 }

@@ -1,7 +1,7 @@
-import type { StallTimeouts } from '../../../functions/engines/client.ts';
 import { createPdfPrograms } from '../../../functions/engines/pdf/pdf.ts';
 import { createPdfEngine } from '../../../functions/engines/pdf/pdf-engine.ts';
 import type { Fallback } from '../../../functions/engines/pdf/pdfjs/fallback.ts';
+import type { StallTimeouts } from '../../../functions/engines/worker/pool.ts';
 import type { pdftools } from '../../../functions/pdftools/tool.ts';
 import type { Engine, EngineDependencies } from '../../../functions/shared/tool.ts';
 

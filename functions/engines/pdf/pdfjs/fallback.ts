@@ -1,10 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import {
-  type EngineClient,
-  type ScriptDependencies,
-  sandboxedClient,
-  withoutObserver,
-} from '../../client.ts';
+import { type ScriptDependencies, sandboxedPool, withoutObserver } from '../../client.ts';
+import type { WorkerPool } from '../../worker/pool.ts';
 import type { Drawing, PageFrame } from '../drawing.ts';
 import type { RasterImage } from '../options.ts';
 import type { Image } from '../pdfium.ts';
@@ -46,11 +42,11 @@ export interface FallbackOperations {
  * pdf.js, for documents and pages that PDFium cannot open or draw, and libvips, for formats that the native process
  * cannot write. Both run in Node processes, which start on the first request.
  */
-export type Fallback = Pick<EngineClient, 'run' | 'close'>;
+export type Fallback = Pick<WorkerPool, 'run' | 'close'>;
 
 /** Creates up to `size` fallback processes. The layers `pdfjs`, `image`, `fonts` and `sandbox` must be present. */
 export function createFallback(dependencies: ScriptDependencies, script = SCRIPT): Fallback {
   const times = { stall: PAGE_TIME, page: PAGE_TIME };
   const limits = { heap: 1024, requests: 500, cost: 90, memory: 700, maxMemory: 2000 };
-  return sandboxedClient(withoutObserver(dependencies), { script, times, ...limits });
+  return sandboxedPool(withoutObserver(dependencies), { script, times, ...limits });
 }

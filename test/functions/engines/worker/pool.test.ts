@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { withStallTimeout } from '../../../functions/engines/client.ts';
+import { withStallTimeout } from '../../../../functions/engines/worker/pool.ts';
 
 const request = () => ({ account: 'test', directory: '', signal: new AbortController().signal });
 const pause = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
