@@ -1,8 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { sandboxedPool } from '../engines/client.ts';
 import { createMagick, editError, MagickError } from '../engines/imagemagick/magick.ts';
+import { sandboxedPool } from '../engines/worker/sandbox.ts';
 import { ConversionError, ofOption } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import { HEAD_BYTES, kindOfBytes, notAPageError } from '../../shared/source/file-kind.ts';
 import type { Conversion, Download, PageFile } from '../../shared/tool.ts';
-import { type ScriptDependencies, sandboxedPool, withoutObserver } from '../client.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
+import { type ScriptDependencies, sandboxedPool, withoutObserver } from '../worker/sandbox.ts';
 import { type ServedFile, servedPath } from './proxy/served-files.ts';
 import type { UnpackedEntry } from './unpack.ts';
 

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Decode } from '../../shared/source/decode-file.ts';
-import { type ScriptDependencies, sandboxedPool } from '../client.ts';
+import { type ScriptDependencies, sandboxedPool } from '../worker/sandbox.ts';
 
 export interface Decoder {
   readonly decode: Decode;

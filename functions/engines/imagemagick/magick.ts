@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
-import type { ProgramDependencies } from '../client.ts';
 import type { Work } from '../protocol.ts';
 import { WorkerPool, type WorkerRequest } from '../worker/pool.ts';
-import { nativeEngine } from '../worker/sandbox.ts';
+import { nativeEngine, type ProgramDependencies } from '../worker/sandbox.ts';
 
 /** Runs ImageMagick's command line in sandboxed processes, one per call. None is started before the first call. */
 interface Magick {

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/timeout.ts';
-import { type ScriptDependencies, sandboxedPool } from '../client.ts';
+import { type ScriptDependencies, sandboxedPool } from '../worker/sandbox.ts';
 import { linkOrCopy } from '../worker/workspace.ts';
 import { SEPARATORS } from './detect/encoding.ts';
 import { DEFAULT_LOCALE, systemLocaleOf } from './host.ts';

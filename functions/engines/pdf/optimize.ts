@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ScriptDependencies, sandboxedPool } from '../client.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
+import { type ScriptDependencies, sandboxedPool } from '../worker/sandbox.ts';
 import type { Reduced } from './graph/images.ts';
 import { MAX_JSON, type Pdf } from './pdf.ts';
 

@@ -1,8 +1,7 @@
 import { relative, resolve } from 'node:path';
 import type { Size } from '../../shared/options/geometry.ts';
-import type { ProgramDependencies } from '../client.ts';
 import { type StallTimeouts, WorkerPool, type WorkerRequest } from '../worker/pool.ts';
-import { nativeEngine } from '../worker/sandbox.ts';
+import { nativeEngine, type ProgramDependencies } from '../worker/sandbox.ts';
 import {
   type Drawing,
   damagedMessage,

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { relative } from 'node:path';
-import type { ProgramDependencies } from '../client.ts';
 import { WorkerPool, type WorkerRequest } from '../worker/pool.ts';
-import { nativeEngine } from '../worker/sandbox.ts';
+import { nativeEngine, type ProgramDependencies } from '../worker/sandbox.ts';
 import { PASSWORD_MESSAGES } from './drawing.ts';
 import type { Encryption } from './finish-options.ts';
 

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import type { EngineDependencies, Layer } from '../../shared/tool.ts';
 import { compileCache, nodeEnvironment } from './node-environment.ts';
-import type { WorkerCommand } from './pool.ts';
+import { type WorkerCommand, WorkerPool, type WorkerPoolOptions } from './pool.ts';
 
 /** System files that Node and the native parts of its packages read. None of them is secret. */
 export const SYSTEM: readonly string[] = [
@@ -133,4 +133,32 @@ export function isIncomplete({ files, calls, browser }: SandboxGaps): boolean {
 /** Returns a layer's folder, and the folder that its files link to if some of them had to be inflated elsewhere. */
 export function layerPaths(layer: string): string[] {
   return [layer, dirname(realpathSync(join(layer, 'manifest.json')))];
+}
+
+/** The dependencies of an engine without a network. */
+export type ScriptDependencies = Omit<EngineDependencies, 'egress' | 'download'>;
+/** The dependencies of an engine that is a program. */
+export type ProgramDependencies = Omit<ScriptDependencies, 'code'>;
+
+/** The limits of an engine that is a script. */
+interface Script extends Pick<WorkerPoolOptions, 'requests' | 'memory' | 'maxMemory' | 'messages' | 'times'> {
+  readonly script: string;
+  /** Maximum size of the script's heap in MiB. */
+  readonly heap: number;
+  /** See `WorkerPoolOptions`. */
+  readonly cost: number;
+}
+
+/** Creates the workers of a script, which are sandboxed Node processes. */
+export function sandboxedPool(
+  dependencies: ScriptDependencies,
+  { script, heap, ...limits }: Script,
+): WorkerPool {
+  const command = sandboxedNode(dependencies, [`--max-old-space-size=${heap}`, script]);
+  return new WorkerPool(command, { ...dependencies, ...limits });
+}
+
+/** Returns dependencies of an engine that a tool works without, so its failures do not count as the tool's. */
+export function withoutObserver({ observer: _, ...others }: ScriptDependencies): ScriptDependencies {
+  return others;
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { type ScriptDependencies, sandboxedPool, withoutObserver } from '../../client.ts';
 import type { WorkerPool } from '../../worker/pool.ts';
+import { type ScriptDependencies, sandboxedPool, withoutObserver } from '../../worker/sandbox.ts';
 import type { Drawing, PageFrame } from '../drawing.ts';
 import type { RasterImage } from '../options.ts';
 import type { Image } from '../pdfium.ts';
