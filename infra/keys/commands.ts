@@ -30,7 +30,7 @@ export interface Stores {
 
 type Context = Stores & { readonly operations: Operations };
 
-/** What a command prints: a value as JSON, or a text. */
+/** The output of a command: a value as JSON, or a text. */
 interface Printed {
   readonly value: unknown;
   readonly text: string;

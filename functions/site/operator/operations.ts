@@ -32,7 +32,7 @@ export interface RestrictionChanges {
 }
 
 /**
- * What operators can do, on the site and on the command line. Each action is appended to the audit log before it changes
+ * Creates the actions of operators, on the site and on the command line. Each action is appended to the audit log before it changes
  * anything, even if the account or key turns out not to exist.
  */
 export function createOperations({ accounts, keys, audit, members }: Dependencies, by: Actor) {
