@@ -1,3 +1,4 @@
+import { toAscii } from '../../../shared/quote.ts';
 import { type Graph, isReference, type Page, type ReadStream, type Value } from './graph.ts';
 
 /** Lists what a content stream uses. Names are without their slash. */
@@ -102,7 +103,8 @@ export function readContent(bytes: Buffer): Content {
         isCmyk ||= named === 'DeviceCMYK';
         break;
       case 'ri':
-        if (!INTENTS.includes(named ?? '')) problems.add(`The rendering intent ${named} is not defined.`);
+        if (!INTENTS.includes(named ?? ''))
+          problems.add(`The rendering intent ${toAscii(named ?? '')} is not defined.`);
         break;
       case 'd0':
       case 'd1': {

@@ -55,7 +55,7 @@ export function editGraph(graph: Graph, { sources, read, order, work, values }: 
     (code) => `U+${code.toString(16).toUpperCase().padStart(4, '0')}`,
   );
   if (missing.length > 0)
-    warnings.push(`No font has ${missing.slice(0, 20).join(', ')}. Boxes were drawn instead.`);
+    warnings.push(`No font has ${missing.slice(0, 16).join(', ')}. Boxes were drawn instead.`);
   if (work.isFlat) layerAppearances(graph);
   if (work.isUnclaimed) graph.merge(graph.rootRef, { '/Metadata': null });
   return warnings;

@@ -1,3 +1,4 @@
+import { toAscii } from '../../../../shared/quote.ts';
 import { boxOf } from '../draw.ts';
 import {
   type Dictionary,
@@ -121,7 +122,7 @@ export function mendArchive(
         return [];
       }
       if (!ANNOTATIONS.includes(kind) && (isOld || !NEWER_ANNOTATIONS.includes(kind)))
-        obstacles.add(`The document has an annotation of type ${kind.slice(0, 30)}.`);
+        obstacles.add(`The document has an annotation of type ${toAscii(kind)}.`);
       const mended: Dictionary = {
         ...annotation,
         '/F': (flags | PRINT) & ~TOGGLE_NO_VIEW,
@@ -333,7 +334,8 @@ export function mendArchive(
     let invoice: Invoice | undefined;
     for (const { ref, stream, name, isInvoice } of files) {
       const profile = isInvoice ? profileOf(read(stream)?.toString('utf8') ?? '') : undefined;
-      if (isInvoice && profile === undefined) obstacles.add(`The file ${name} names no profile of Factur-X.`);
+      if (isInvoice && profile === undefined)
+        obstacles.add(`The file ${toAscii(name)} names no profile of Factur-X.`);
       if (profile !== undefined) invoice ??= { fileName: name, profile };
       const relation = isInvoice
         ? ['MINIMUM', 'BASIC WL'].includes(profile ?? '')
@@ -343,7 +345,7 @@ export function mendArchive(
       const { '/EF': embedded, '/F': file, '/UF': unicode } = graph.dict(ref);
       const own = graph.dict(stream);
       if (!isReference(ref) || Object.keys(graph.dict(embedded)).length === 0) {
-        obstacles.add(`The attached file ${name} is damaged.`);
+        obstacles.add(`The attached file ${toAscii(name)} is damaged.`);
         continue;
       }
       const known = file ?? unicode ?? `u:${name}`;
@@ -398,7 +400,7 @@ function profileOf(xml: string): string | undefined {
 /** Only the appearances of fields can be made. */
 function withoutAppearance(kind: string): string {
   const advice = kind === 'Widget' ? ' Add -flatten.' : '';
-  return `An annotation of type ${kind.slice(0, 30)} has no appearance.${advice}`;
+  return `An annotation of type ${toAscii(kind)} has no appearance.${advice}`;
 }
 
 /** The curve of sRGB (IEC 61966-2-1) has this number of steps in the profile. */

@@ -1,3 +1,4 @@
+import { toAscii } from '../../../../shared/quote.ts';
 import {
   type Dictionary,
   type Graph,
@@ -28,10 +29,9 @@ export function checkFont(
   { ref, codes, level }: { readonly ref: string; readonly codes: Iterable<string>; readonly level: Level },
 ): string[] {
   const font = graph.dict(ref);
-  const name = String(graph.get(font['/BaseFont']) ?? font['/Name'] ?? '')
-    .slice(1)
-    .replace(/^[A-Z]{6}\+/, '');
-  const what = name === '' ? 'A font' : `The font ${name}`;
+  const named = String(graph.get(font['/BaseFont']) ?? font['/Name'] ?? '');
+  const name = toAscii(named.slice(1).replace(/^[A-Z]{6}\+/, ''));
+  const what = /[a-z\d]/i.test(name) ? `The font ${name}` : 'A font';
   try {
     const problem =
       problemOf(graph, read, { font, codes, level }) ??

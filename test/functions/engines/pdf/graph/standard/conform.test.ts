@@ -5,8 +5,6 @@ import { Graph, type Value } from '../../../../../../functions/engines/pdf/graph
 import { conformDocument } from '../../../../../../functions/engines/pdf/graph/standard/conform.ts';
 import { pdfDate, xmpDate } from '../../../../../../functions/engines/pdf/graph/standard/metadata.ts';
 
-const FONT = { '/Type': '/Font', '/Subtype': '/Type1', '/BaseFont': '/Helvetica' };
-
 /** Archives a document with one page. */
 function archive(
   content: string,
@@ -14,8 +12,10 @@ function archive(
     standard = 'PDF/A-2b',
     catalog = {},
     page = {},
+    font = 'Helvetica',
   }: Partial<Record<'catalog' | 'page', object>> & {
     readonly standard?: Standard;
+    readonly font?: string;
   } = {},
 ) {
   const entries: Record<string, Value> = {
@@ -28,7 +28,7 @@ function archive(
       '/Resources': { '/Font': { '/F': '5 0 R' } },
       ...page,
     },
-    '5 0 R': FONT,
+    '5 0 R': { '/Type': '/Font', '/Subtype': '/Type1', '/BaseFont': `/${font}` },
     '6 0 R': { '/Title': 'u:A & B', '/CreationDate': "u:D:20260131120000+01'00'", '/ModDate': 'u:yesterday' },
   };
   const objects = Object.fromEntries(
@@ -62,6 +62,18 @@ describe('a document that becomes PDF/A', () => {
 
   it.each([
     ['a font that is not embedded', 'BT /F 9 Tf (x) Tj ET', {}, 'The font Helvetica is not embedded.'],
+    [
+      'a font whose name is not ASCII',
+      'BT /F 9 Tf (x) Tj ET',
+      { font: '微软雅黑' },
+      'A font is not embedded.',
+    ],
+    [
+      'a font whose name has a line break',
+      'BT /F 9 Tf (x) Tj ET',
+      { font: 'MS-雅\r\nX: y' },
+      'The font MS-?X: y is not embedded.',
+    ],
     ['CMYK', '0 0 0 1 k', {}, 'Colors are CMYK without a profile.'],
     ['an unknown operator', '1 foo', {}, 'A content stream has an operator that is not defined.'],
     [
