@@ -1,8 +1,16 @@
-import { ConversionError } from '../../shared/errors.ts';
+import { ConversionError, type ErrorReport } from '../../shared/errors.ts';
+import { toAscii } from '../../shared/quote.ts';
 import type { SourceFacts } from '../../shared/source/facts.ts';
 import { HEAD_BYTES } from '../../shared/source/file-kind.ts';
 import type { UnconvertedSource } from '../../shared/unconverted.ts';
 import type { InvocationResult, Measured, StoredDetails, TimedStep } from './invoke.ts';
+
+/** Maximum number of warnings, which are sent in a header, and characters of each. */
+const MAX_WARNINGS = 10;
+const MAX_WARNING = 200;
+/** Maximum number of mistakes of an error, and characters of a message. */
+const MAX_ISSUES = 100;
+const MAX_MESSAGE = 5000;
 
 /**
  * Validates a tool's response field by field, because the tool has processed hostile content.
@@ -24,25 +32,42 @@ export function readResult(payload: unknown): InvocationResult {
       ...(typeof validators === 'string' && /^[0-9a-f]{64}$/.test(validators) && { validators }),
       ...(unchanged === true && { unchanged }),
       ...(isFacts(result.facts) && { facts: result.facts }),
-      ...(isTexts(warnings) && { warnings: warnings.filter(isSentence).slice(0, 10) }),
+      ...(isTexts(warnings) && { warnings: boundWarnings(warnings) }),
     };
   }
-  const { code, message, parameter, retryAfter } = (result.error ?? {}) as Record<string, unknown>;
-  if (result.ok !== false || typeof code !== 'string' || typeof message !== 'string') {
-    throw ConversionError.from(new Error('The function returned a response in an unknown format.'));
-  }
-  const error = ConversionError.fromReport({
-    code,
-    message: message.slice(0, 1000),
-    ...(isName(parameter) && { parameter }),
-    ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
-  });
+  const report = result.ok === false && readReport(result.error);
+  if (!report) throw ConversionError.from(new Error('The tool returned a response in an unknown format.'));
   return {
     ok: false,
-    error: error.toReport(),
+    error: ConversionError.fromReport({ ...report, ...readIssues(result.error) }).toReport(),
     ...(isUnconverted(result.unconverted) && { unconverted: result.unconverted }),
     ...(measured && { measured }),
   };
+}
+
+function readReport(value: unknown): ErrorReport | undefined {
+  const { code, message, parameter, retryAfter } = (value ?? {}) as Record<string, unknown>;
+  if (typeof code !== 'string' || typeof message !== 'string') return undefined;
+  return ConversionError.fromReport({
+    code,
+    message: message.slice(0, MAX_MESSAGE),
+    ...(isName(parameter) && { parameter }),
+    ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
+  }).toReport();
+}
+
+/** Reads the mistakes that an error describes. A mistake describes no others. */
+function readIssues(error: unknown): Pick<ErrorReport, 'issues'> {
+  const { issues } = error as { issues?: unknown };
+  if (!Array.isArray(issues)) return {};
+  return { issues: issues.slice(0, MAX_ISSUES).flatMap((issue) => readReport(issue) ?? []) };
+}
+
+/** Returns warnings as they may be in a header. The last one tells how many there are no room for. */
+function boundWarnings(warnings: readonly string[]): string[] {
+  const shown = warnings.slice(0, MAX_WARNINGS).map((warning) => toAscii(warning, MAX_WARNING));
+  const more = warnings.length - MAX_WARNINGS + 1;
+  return more > 1 ? [...shown.slice(0, -1), `There are ${more} more warnings.`] : shown;
 }
 
 function isUnconverted(value: unknown): value is readonly UnconvertedSource[] {
@@ -61,11 +86,6 @@ function isTexts(value: unknown): value is string[] {
 /** Whether a value can be the name of a parameter. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && /^[-+_\w]{1,40}$/.test(value);
-}
-
-/** Whether a text is allowed in a header. */
-function isSentence(text: string): boolean {
-  return /^[ -~]{1,200}$/.test(text);
 }
 
 function isFacts(value: unknown): value is SourceFacts {

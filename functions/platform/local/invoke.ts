@@ -1,6 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { untilAborted, withTimeout } from '../../shared/timeout.ts';
 import type { Invoke } from '../invoke/invoke.ts';
+import { readResult } from '../invoke/result.ts';
 
 /**
  * Runs tools in this process, by name. A handler stops at its own deadline. If it does not, the caller gets a timeout
@@ -13,9 +14,10 @@ export function createInProcessInvoke(
   return async (invocation, signal) => {
     const handler = handlers.get(invocation.tool);
     if (!handler) throw new Error(`There is no tool named ${invocation.tool}.`);
-    return withTimeout(invocation.deadline + slack - Date.now(), signal, (stop) =>
+    const result = await withTimeout(invocation.deadline + slack - Date.now(), signal, (stop) =>
       untilAborted(stop, handler(invocation, signal)),
     );
+    return readResult(result);
   };
 }
 

@@ -75,6 +75,37 @@ export function describeInvoke(name: string, open: (handle: Handle) => Promise<I
       });
     });
 
+    it('returns every mistake that an error describes', async () => {
+      const issues = ['one', 'two'].map(
+        (name) => new ConversionError('BAD_PARAMETER', `Bad ${name}.`, { parameter: `--${name}` }),
+      );
+      const error = new ConversionError('BAD_PARAMETER', 'Bad one. Bad two.', { issues }).toReport();
+
+      expect(await run(async () => ({ ok: false, error }))).toEqual({ ok: false, error });
+    });
+
+    it('makes warnings safe for a header, and bounds their number and length', async () => {
+      const warnings = ['The font 微软雅黑 is missing.', 'One\r\nTwo', 'x'.repeat(300)];
+      const many = Array.from({ length: 12 }, (_, index) => `Warning ${index + 1}.`);
+      const returned = async (sent: readonly string[]) => {
+        const result = await run(async () => ({ ok: true, objectKeys: [], warnings: sent }));
+        return result.ok && result.warnings;
+      };
+
+      expect(await returned(warnings)).toEqual([
+        'The font ? is missing.',
+        'One?Two',
+        `${'x'.repeat(197)}...`,
+      ]);
+      expect(await returned(many)).toEqual([...many.slice(0, 9), 'There are 3 more warnings.']);
+    });
+
+    it('returns only what a result may contain', async () => {
+      const result = { ok: true, objectKeys: [], secret: 'x', pageCount: '3', sourceKind: '<script>' };
+
+      expect(await run(async () => result as never)).toEqual({ ok: true, objectKeys: [] });
+    });
+
     it('stops waiting when the signal aborts', async () => {
       const reason = new ConversionError('OVERLOADED', 'The service is stopping.');
       const stop = new AbortController();

@@ -4,6 +4,7 @@ import { describe, type Log } from '../../../../shared/log.ts';
 import { namesWithoutEffect } from '../../../../shared/options/read-options.ts';
 import type { ConversionLimits, Tool } from '../../../../shared/tool.ts';
 import type { Invoke } from '../../../invoke/invoke.ts';
+import { readResult } from '../../../invoke/result.ts';
 import type { Grant, Put, StoredFile } from '../../../storage.ts';
 import type { ToolResult } from './event.ts';
 import { readEvent } from './read-event.ts';
@@ -75,7 +76,7 @@ export async function runDirect(
       limits,
       deadline,
     };
-    const result = await handle(invocation, signal);
+    const result = readResult(await handle(invocation, signal));
     if (!result.ok) throw ConversionError.fromReport(result.error);
     const { pageCount, sourceKind, warnings = [] } = result;
     return {
