@@ -2,18 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { InvocationResult, Measured } from '../platform/invoke/invoke.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import type { Refund } from '../platform/limits/limits.ts';
+import type { Failures } from '../platform/usage/failures.ts';
+import type { Usage } from '../platform/usage/usage.ts';
 import { ConversionError, type ErrorCode } from '../shared/errors.ts';
 import { containsApiKey } from '../shared/find-api-keys.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { abortError, isTimeout } from '../shared/timeout.ts';
-import type { Admitted } from './admission/admit.ts';
 import type { Body } from './body/body.ts';
-import type { CacheStatus } from './cached.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { HttpRequest } from './http.ts';
 import type { Presentation } from './present.ts';
-import { type HttpReply, withHeaders } from './reply.ts';
+import type { HttpReply } from './reply.ts';
 import type { ConversionRequest } from './request.ts';
+import type { CacheStatus } from './reuse.ts';
 import type { TracedCall } from './traces/traced-call.ts';
 
 /** Identifies a call in every log line, in the response and to the tool. */
@@ -101,18 +102,6 @@ export function failureOf(
   return { error, code: error.code };
 }
 
-/** Replies to a call that exceeds a limit. */
-export function notAdmitted(
-  { error, headers }: Extract<Admitted, { admitted: false }>,
-  { id: keyId, account }: KeyRecord,
-  present: Presentation,
-): CallResult {
-  return {
-    reply: withHeaders(present.error(error), headers),
-    facts: { code: error.code, keyId, account },
-  };
-}
-
 /**
  * Whether a tool may have been invoked. With `QUOTA_EXCEEDED`, the storage refused either the grant, before that, or
  * the result.
@@ -181,4 +170,33 @@ export function logFields(
     ...(cache && { cache }),
     ...(result?.measured && { steps: result.measured.steps }),
   };
+}
+
+const NOT_MEASURED: Measured = { sourceBytes: 0, resultBytes: 0, pages: 0, milliseconds: 0, steps: {} };
+
+/** Counts a call for the account, if a tool may have been invoked. */
+export async function recordUsage(
+  facts: CallFacts,
+  { usage, log }: { readonly usage: Usage; readonly log: Log },
+): Promise<void> {
+  const { request, account, code, sharedWith } = facts;
+  if (!request || account === undefined || !wasInvoked(facts)) return;
+  const { steps: _steps, timed: _timed, ...measured } = measuredBy(facts) ?? NOT_MEASURED;
+  const cached = sharedWith !== undefined || facts.cache === 'hit';
+  await usage
+    .record({ account, tool: request.tool.name, code, cached, coldStarts: 0, ...measured })
+    .catch((thrown: unknown) => log('usage not recorded', { cause: describe(thrown) }, 'error'));
+}
+
+/** Records a failure for the account's pages. A caller who disconnected does not count. */
+export async function recordFailure(
+  { request, account, code }: CallFacts,
+  { requestId }: Trace,
+  { failures, log }: { readonly failures?: Failures | undefined; readonly log: Log },
+): Promise<void> {
+  if (!failures || account === undefined || code === 'OK' || code === 'CANCELLED') return;
+  const tool = request && { tool: request.tool.name };
+  await failures
+    .record({ account, time: Date.now(), code, requestId, ...tool })
+    .catch((thrown: unknown) => log('failure not recorded', { cause: describe(thrown) }, 'error'));
 }

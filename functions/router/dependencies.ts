@@ -11,8 +11,8 @@ import type { Log } from '../shared/log.ts';
 import type { RouterSettings } from '../shared/settings/service.ts';
 import type { LimitDependencies } from './admission/admit.ts';
 import type { DemoDependencies } from './admission/demo.ts';
-import type { Coalesce } from './coalesce.ts';
 import type { HealthDependencies } from './health.ts';
+import type { Coalesce } from './reuse.ts';
 import type { SampleUrl } from './samples.ts';
 import type { Traces } from './traces/traced-call.ts';
 

@@ -2,22 +2,12 @@ import { accountOfIp } from '../platform/ip-account.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { alternatives } from '../shared/quote.ts';
-import { admit } from './admission/admit.ts';
 import { authenticate } from './admission/authenticate.ts';
 import { convertDemo } from './admission/demo.ts';
-import { isSignedLink, verifyLink } from './admission/signature.ts';
+import { isSignedLink, linkExpiry, verifyLink } from './admission/signature.ts';
 import { openBody } from './body/body.ts';
-import {
-  type Call,
-  type CallResult,
-  failureOf,
-  logFields,
-  notAdmitted,
-  refundOf,
-  tracedCall,
-  traceOf,
-} from './call.ts';
-import { convert } from './convert.ts';
+import { type Call, type CallResult, failureOf, logFields, tracedCall, traceOf } from './call.ts';
+import { type Ended, runConversion, whileAdmitted } from './conversion.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import type { Dependencies } from './dependencies.ts';
 import { findEndpoint } from './endpoint.ts';
@@ -29,6 +19,7 @@ import { describeApi } from './reference/openapi.ts';
 import { compressedReply, type HttpReply, jsonReply, withHeaders } from './reply.ts';
 import { parameterNames } from './request.ts';
 import { deleteResult } from './results.ts';
+import { cacheHeaders } from './reuse.ts';
 import { withSamples } from './samples.ts';
 import { takeTurn } from './turn.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
@@ -173,18 +164,37 @@ async function prepareUpload(
   key: KeyRecord,
   dependencies: Dependencies,
 ): Promise<CallResult> {
-  const admission = await admit({ key, maxDuration: 0 }, dependencies);
-  if (!admission.admitted) return notAdmitted(admission, key, present);
-  const { id: keyId, account } = key;
-  const { reply, code } = await issueForm({ query: http.query, body }, key, dependencies).then(
-    (form) => ({ reply: form, code: 'OK' as const }),
-    (thrown: unknown) => {
-      const { error, code } = failureOf(thrown, trace, dependencies.log, signal);
-      return { reply: present.error(error), code };
+  const ended = await whileAdmitted({ key, trace, signal, maxDuration: 0 }, dependencies, () =>
+    issueForm({ query: http.query, body }, key, dependencies),
+  );
+  return resultOf(ended, present);
+}
+
+/** Converts for the holder of a key. */
+async function convert(
+  { http, body, present, trace, signal }: Call,
+  key: KeyRecord,
+  dependencies: Dependencies,
+): Promise<CallResult> {
+  const { query, unordered } = http;
+  const { storage } = dependencies;
+  const ended = await runConversion(
+    { query, unordered, body, key, trace, signal },
+    dependencies,
+    async ({ request, result, cache, created }) => {
+      const output = await present.output(request, result, { account: key.account, storage, signal });
+      // Another status redirects to a URL that expires.
+      const kept =
+        output.status === 200 ? cacheHeaders(request, { created, linkExpiry: linkExpiry(query) }) : {};
+      return withHeaders(output, { ...(cache && { 'X-Cache': cache }), ...kept });
     },
   );
-  const facts = { code, keyId, account };
-  return { reply: withHeaders(reply, await admission.release(refundOf(facts))), facts };
+  return resultOf(ended, present);
+}
+
+function resultOf(ended: Ended<HttpReply>, present: Presentation): CallResult {
+  const reply = 'error' in ended ? present.error(ended.error) : ended.value;
+  return { reply: withHeaders(reply, ended.headers), facts: ended.facts };
 }
 
 function methodRefused(methods: readonly string[], present: Presentation): CallResult {

@@ -19,8 +19,8 @@ import { logSettings } from '../../shared/settings/service.ts';
 import { CONVERSION_LIMITS } from '../../shared/tool.ts';
 import { loadSite } from '../../site/load.ts';
 import * as tools from '../../tools.ts';
-import { createCoalescer } from '../coalesce.ts';
 import type { Dependencies } from '../dependencies.ts';
+import { createCoalescer } from '../reuse.ts';
 import { createTraces } from '../traces/traces.ts';
 import { createSiteGateway, type SiteGateway } from './site-gateway.ts';
 

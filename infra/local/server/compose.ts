@@ -18,9 +18,9 @@ import { UPLOAD_PREFIX, uploadGoneError } from '../../../functions/platform/uplo
 import type { Failures } from '../../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
 import { createKeylessLimit } from '../../../functions/router/admission/keyless.ts';
-import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
 import { FILES_PATH } from '../../../functions/router/results.ts';
+import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
 import { createTraces } from '../../../functions/router/traces/traces.ts';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';

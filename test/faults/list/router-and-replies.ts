@@ -7,15 +7,13 @@ export const routerAndReplies = [
     ["http.method === 'GET' && endpoint === 'convert'", "endpoint === 'convert'"],
     ['    body.close();\n', ''],
   ]),
-  ...inFile('functions/router/cached.ts', [
+  ...inFile('functions/router/reuse.ts', [
     ['created < 1000 * seconds;', 'created < 1e6 * seconds;'],
     ['format, outputName, options];', 'format, outputName, Object.keys(options)];'],
-  ]),
-  ...inFile('functions/router/coalesce.ts', [
     ['if (run.callers > 0) return;', ''],
     ['running.delete(identity);\n      run.abort', 'run.abort'],
   ]),
-  ...inFile('functions/router/convert.ts', [
+  ...inFile('functions/router/conversion.ts', [
     ['JSON.stringify([account, { ...request,', 'JSON.stringify([{ ...request,'],
     [
       'await admission.release(refundOf(facts))',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';

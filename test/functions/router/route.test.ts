@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
 import type { GrantRequest } from '../../../functions/platform/storage.ts';
-import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
+import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
 import { ConversionError, type ErrorReport } from '../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';

@@ -3,8 +3,8 @@ import { watchErrors, withCallMetrics } from '../../../functions/platform/aws/la
 import { createDynamoTable } from '../../../functions/platform/aws/table.ts';
 import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { createKeys } from '../../../functions/platform/keys/key-store.ts';
-import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
+import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
 import { createLog, type Log } from '../../../functions/shared/log.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';

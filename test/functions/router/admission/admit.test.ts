@@ -8,9 +8,9 @@ import { type Database, openDatabase } from '../../../../functions/platform/loca
 import { createSqliteTable } from '../../../../functions/platform/local/table.ts';
 import { createStores, type Stores } from '../../../../functions/platform/stores.ts';
 import { limitsOf } from '../../../../functions/router/admission/admit.ts';
-import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../../functions/router/dependencies.ts';
 import type { HttpRequest } from '../../../../functions/router/http.ts';
+import { createCoalescer } from '../../../../functions/router/reuse.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';

@@ -3,8 +3,8 @@ import type { Invocation } from '../../../../functions/platform/invoke/invoke.ts
 import type { Limiter } from '../../../../functions/platform/limits/limits.ts';
 import { windowsAt } from '../../../../functions/platform/limits/windows.ts';
 import { DEMO_LIMITS } from '../../../../functions/router/admission/demo.ts';
-import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../../functions/router/dependencies.ts';
+import { createCoalescer } from '../../../../functions/router/reuse.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';

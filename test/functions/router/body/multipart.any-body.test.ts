@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDiskStorage, type DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
-import { createCoalescer } from '../../../../functions/router/coalesce.ts';
+import { createCoalescer } from '../../../../functions/router/reuse.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { ERRORS } from '../../../../functions/shared/errors.ts';
 import { numberSetting } from '../../../../functions/shared/settings/environment.ts';

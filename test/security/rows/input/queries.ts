@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { createApiKey } from '../../../../functions/platform/keys/api-key.ts';
-import { createCoalescer } from '../../../../functions/router/coalesce.ts';
+import { createCoalescer } from '../../../../functions/router/reuse.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { ERRORS } from '../../../../functions/shared/errors.ts';
 import { createLog } from '../../../../functions/shared/log.ts';

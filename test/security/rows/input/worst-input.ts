@@ -2,10 +2,10 @@ import { servedPath } from '../../../../functions/engines/chromium/proxy/served-
 import { authenticate } from '../../../../functions/router/admission/authenticate.ts';
 import { MAX_FIELD_BYTES } from '../../../../functions/router/body/part.ts';
 import { traceOf } from '../../../../functions/router/call.ts';
-import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { corsHeaders } from '../../../../functions/router/cors.ts';
 import { presentationOf } from '../../../../functions/router/present.ts';
 import { readRequest } from '../../../../functions/router/request.ts';
+import { createCoalescer } from '../../../../functions/router/reuse.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
 import { describe } from '../../../../functions/shared/log.ts';

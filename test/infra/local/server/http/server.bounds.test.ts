@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { createDiskStorage } from '../../../../../functions/platform/local/disk-storage.ts';
-import { createCoalescer } from '../../../../../functions/router/coalesce.ts';
+import { createCoalescer } from '../../../../../functions/router/reuse.ts';
 import { route } from '../../../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../../../functions/shared/tool.ts';
 import { assetsOf } from '../../../../../functions/site/html.ts';

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hashApiKey, keyIdOf } from '../../../../../functions/platform/keys/api-key.ts';
 import { signQuery } from '../../../../../functions/router/admission/signature.ts';
-import { createCoalescer } from '../../../../../functions/router/coalesce.ts';
+import { createCoalescer } from '../../../../../functions/router/reuse.ts';
 import { route } from '../../../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../../../functions/shared/tool.ts';
 import * as tools from '../../../../../functions/tools.ts';

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import { createCoalescer } from '../../../functions/router/reuse.ts';
 
 /** Work that counts how often it is started and aborted. */
 function counted(time = 100) {

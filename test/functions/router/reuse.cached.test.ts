@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
-import { cacheHeaders } from '../../../functions/router/cached.ts';
-import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import type { ConversionRequest } from '../../../functions/router/request.ts';
+import { cacheHeaders, createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { KEPT_RESULTS } from '../../helpers/kept-results.ts';

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { beforeReply } from '../conversion/after-reply.ts';
+import type { InvocationResult } from '../platform/invoke/invoke.ts';
+import type { KeyRecord } from '../platform/keys/keys.ts';
+import { ONCE_PREFIX } from '../platform/storage.ts';
+import { ConversionError, type ErrorReport } from '../shared/errors.ts';
+import { describe } from '../shared/log.ts';
+import type { Parameter } from '../shared/options/option.ts';
+import type { Tool } from '../shared/tool.ts';
+import { admit, type LimitDependencies } from './admission/admit.ts';
+import { toolForSource } from './auto/read-kind.ts';
+import type { Body } from './body/body.ts';
+import { UPLOAD_TIMES } from './body/pace-upload.ts';
+import {
+  type CallFacts,
+  failureOf,
+  type Progress,
+  recordFailure,
+  recordUsage,
+  refundOf,
+  type Trace,
+} from './call.ts';
+import type { Dependencies } from './dependencies.ts';
+import { invokeTool } from './invoke.ts';
+import { type ConversionRequest, readRequest } from './request.ts';
+import { convertCached } from './reuse.ts';
+import { takeTurn } from './turn.ts';
+import { CallUploads, type OpenedRequest } from './uploads/call-uploads.ts';
+
+/** Who works, for the limits and the log, and what stops the work. */
+interface Counted {
+  readonly key: KeyRecord;
+  readonly trace: Trace;
+  readonly signal: AbortSignal;
+}
+
+/** A conversion for the holder of a key. */
+interface ConversionCall extends Counted {
+  readonly query: readonly Parameter[];
+  /** See `QueryOrigin`. */
+  readonly unordered?: number | undefined;
+  readonly body?: Body | undefined;
+}
+
+/** A conversion that has a result. */
+export interface Finished extends Progress {
+  readonly request: OpenedRequest;
+  readonly result: Extract<InvocationResult, { readonly ok: true }>;
+  /** When an earlier result was stored that is used again, in epoch milliseconds. */
+  readonly created?: number | undefined;
+}
+
+/** How work ended, with headers that tell the remaining limits. */
+export type Ended<Value> = {
+  readonly facts: CallFacts;
+  readonly headers: Readonly<Record<string, string>>;
+} & ({ readonly value: Value } | { readonly error: ConversionError });
+
+/** Placeholder for a source that has not been received yet. */
+const ANY_UPLOAD: Parameter = { name: 'infile', value: `upload:${'0'.repeat(32)}/source` };
+
+/**
+ * Runs a conversion from its admission to its release. Nothing in it depends on a reply: `deliver` turns the result
+ * into what the caller needs, while the conversion still counts as in progress. Fails as `whileAdmitted` does.
+ */
+export function runConversion<Value>(
+  call: ConversionCall,
+  dependencies: Dependencies,
+  deliver: (finished: Finished) => Promise<Value>,
+): Promise<Ended<Value>> {
+  const { key, trace, signal, body } = call;
+  const { account } = key;
+  const { limits, log, afterReply = beforeReply } = dependencies;
+  const uploads = new CallUploads(account, dependencies, signal);
+  const maxDuration = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
+
+  const run = async (report: (progress: Progress) => void) => {
+    await takeTurn(account);
+    const accepted = await acceptRequest(call, uploads, dependencies);
+    const request = await uploads.open(accepted);
+    report({ request });
+    const { result, ...shared } = await convertOrJoin(accepted, request, call, dependencies);
+    report({ request, result, ...shared });
+    if (!result.ok) throw reportedError(result.error, request);
+    // Everyone who joined a conversion gets its result in the same turn, and each URL is signed.
+    await takeTurn(account);
+    return deliver({ request, result, ...shared });
+  };
+  const record = async (facts: CallFacts) => {
+    await takeTurn(account);
+    await afterReply(async () => {
+      // A file that cannot be deleted now is deleted when it expires.
+      const closed = uploads
+        .close()
+        .catch((thrown: unknown) => log('upload not deleted', { cause: describe(thrown) }, 'error'));
+      const failed = recordFailure(facts, trace, dependencies);
+      await Promise.all([recordUsage(facts, dependencies), failed, closed]);
+    });
+  };
+  return whileAdmitted({ ...call, maxDuration }, dependencies, run, record);
+}
+
+/**
+ * Admits work of an account, runs it and releases it. `run` reports how far it has come, and `record` gets what is
+ * known in the end. Fails only if the limits cannot be read.
+ */
+export async function whileAdmitted<Value>(
+  { key, trace, signal, maxDuration }: Counted & { readonly maxDuration: number },
+  dependencies: LimitDependencies,
+  run: (report: (progress: Progress) => void) => Promise<Value>,
+  record: (facts: CallFacts) => Promise<void> = async () => {},
+): Promise<Ended<Value>> {
+  const { id: keyId, account } = key;
+  const admission = await admit({ key, maxDuration }, dependencies);
+  if (!admission.admitted) {
+    const { error, headers } = admission;
+    return { error, headers, facts: { code: error.code, keyId, account } };
+  }
+  let progress: Progress = {};
+  const outcome = await run((reported) => (progress = reported)).then(
+    (value) => ({ code: 'OK', value }) as const,
+    (thrown: unknown) => failureOf(thrown, trace, dependencies.log, signal),
+  );
+  const exceedsShare = 'error' in outcome && outcome.error.values?.share !== undefined;
+  const facts = { ...progress, code: outcome.code, keyId, account, exceedsShare };
+  await record(facts);
+  return { ...outcome, facts, headers: await admission.release(refundOf(facts)) };
+}
+
+/**
+ * Receives the files of a call and reads its parameters.
+ * @throws ConversionError with every mistake in the parameters. If all of them are known, no source is received first.
+ */
+async function acceptRequest(
+  { query, unordered, body, key, trace, signal }: ConversionCall,
+  uploads: CallUploads,
+  dependencies: Dependencies,
+): Promise<ConversionRequest> {
+  const read = (added: readonly Parameter[], chosen?: Tool) => {
+    const origin = { unordered, canUpload: dependencies.uploads !== undefined, chosen };
+    const found = readRequest([...query, ...added], dependencies.tools, origin);
+    if (chosen || !found.isAuto) checkTool(found.tool, key);
+    return found;
+  };
+  if (body?.isSource) read([ANY_UPLOAD]);
+  const added = body ? await uploads.receive(body) : [];
+  let accepted = read(added);
+  if (accepted.isAuto) {
+    const source = await uploads.locate(accepted.source);
+    const context = { account: key.account, trace, signal };
+    accepted = read(added, await toolForSource(accepted, source, context, dependencies));
+  }
+  if (accepted.isOnce && dependencies.storage.open && accepted.response !== 'file') throw keptError();
+  return accepted;
+}
+
+/** Converts, or uses the result of an identical request that is in progress or has been kept. */
+async function convertOrJoin(
+  accepted: ConversionRequest,
+  request: OpenedRequest,
+  { key, trace, signal }: Counted,
+  dependencies: Dependencies,
+) {
+  const { account, tools: allowed } = key;
+  const { isOnce = false } = request;
+  // A result that is sent once has one recipient.
+  const identity = isOnce ? randomUUID() : JSON.stringify([account, { ...request, tool: request.tool.name }]);
+  let isShared = true;
+  const { requestId, ...joined } = await dependencies.coalesce(identity, signal, async (shared) => {
+    isShared = false;
+    const context = { account, trace, allowed, ...(isOnce && { parent: ONCE_PREFIX }) };
+    const converted = await convertCached({ accepted, account }, dependencies, (validate) =>
+      invokeTool(request, { ...context, ...(validate && { validate }) }, dependencies, shared),
+    );
+    return { ...converted, requestId: trace.requestId };
+  });
+  return { ...joined, ...(isShared && { sharedWith: requestId }) };
+}
+
+/**
+ * Returns the error of a conversion, with a hint if the source server may have received a different URL than the
+ * caller intended.
+ */
+function reportedError(report: ErrorReport, { isReassembled }: ConversionRequest): ConversionError {
+  const error = ConversionError.fromReport(report);
+  if (error.code !== 'SOURCE_STATUS' || error.parameter !== 'infile' || !isReassembled) return error;
+  const hint =
+    "'infile' was not percent-encoded, so its query parameters may have been reordered or respelled. Encode it.";
+  return new ConversionError(error.code, `${error.message} ${hint}`, { cause: error });
+}
+
+/** The storage itself serves the URLs, so the service does not learn when a result has been sent. */
+function keptError(): ConversionError {
+  return new ConversionError(
+    'BAD_PARAMETER',
+    "Parameter '_keep=0' requires '_response=file' on this deployment. To delete other results, send DELETE to /api/results.",
+  );
+}
+
+function checkTool({ name }: Tool, { tools }: KeyRecord): void {
+  if (!tools || tools.includes(name)) return;
+  if (tools.length === 0) throw new ConversionError('BAD_PARAMETER', 'This API key may not use any tool.');
+  throw new ConversionError(
+    'UNKNOWN_APP',
+    `Parameter 'app' must be one of ${tools.join(', ')} for this API key, got '${name}'.`,
+  );
+}
