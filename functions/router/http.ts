@@ -5,6 +5,9 @@ import type { Parameter } from '../shared/options/option.ts';
 /** The path whose responses are JSON, and whose POST takes the parameters as JSON. */
 export const JSON_PATH = '/api/json';
 
+/** Path below which results are served on one machine. */
+export const FILES_PATH = '/files/';
+
 /** Whether a request with this method may have a body. Bodies of others are ignored. */
 export function takesBody(method: string | undefined): boolean {
   return method === 'POST' || method === 'PUT';

@@ -1,11 +1,8 @@
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import { isOwner, type Storage } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { HttpRequest } from './http.ts';
+import { FILES_PATH, type HttpRequest } from './http.ts';
 import type { HttpReply } from './reply.ts';
-
-/** Path below which results are served on one machine. */
-export const FILES_PATH = '/files/';
 
 /** The end of the path of a result's URL, which is its object key. */
 const OBJECT_KEY = /\/((?:once\/)?([0-9a-f]{32}\/)[^/]+)$/;

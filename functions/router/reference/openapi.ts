@@ -2,6 +2,7 @@ import { ERRORS } from '../../shared/errors.ts';
 import type { JsonSchema } from '../../shared/options/option.ts';
 import { properties } from '../../shared/options/schema.ts';
 import type { Tool } from '../../shared/tool.ts';
+import { type Method, methodsOf, type Path } from '../endpoint.ts';
 import { JSON_PATH } from '../http.ts';
 import { type HttpReply, jsonReply } from '../reply.ts';
 import { AUTO, type CommonName, MAX_CACHE, RESPONSES } from '../request.ts';
@@ -99,10 +100,69 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
     explode: true,
     schema: refTo(`${name}Options`),
   }));
-  const convert = (operationId: string, summary: string) => ({ operationId, summary, parameters: query });
   const get = (operationId: string, summary: string) => ({
-    get: { operationId, summary, responses: { 200: json({ type: 'object' }), ...failures() } },
+    GET: { operationId, summary, responses: { 200: json({ type: 'object' }), ...failures() } },
   });
+  const operations: Operations = {
+    [JSON_PATH]: {
+      GET: {
+        operationId: 'convert',
+        summary: 'Converts the document at a URL.',
+        parameters: [...query, ...options],
+        responses: { 200: json(OUTPUTS), ...failures() },
+      },
+      POST: {
+        operationId: 'convertWith',
+        summary: 'Converts the document at a URL, with the parameters as JSON.',
+        requestBody: { required: true, content: { 'application/json': { schema: anyRequest(tools) } } },
+        responses: { 200: json(OUTPUTS), ...failures() },
+      },
+    },
+    '/api': {
+      GET: {
+        operationId: 'convertToText',
+        summary: 'Converts the document at a URL, and responds with text.',
+        parameters: [...query, ...options],
+        responses: responses(),
+      },
+      POST: {
+        operationId: 'convertFile',
+        summary: 'Converts a file in the request. Parameters are in the form or in the query.',
+        requestBody: { required: true, content: { ...formsOf(tools), ...SOURCE } },
+        responses: responses(),
+      },
+    },
+    '/api/{name}': {
+      PUT: {
+        operationId: 'convertBody',
+        summary: 'Converts the body, with its file name in the path.',
+        parameters: [{ ...NAME, in: 'path', required: true }, ...query],
+        requestBody: { required: true, content: SOURCE },
+        responses: responses(),
+      },
+    },
+    '/api/uploads': {
+      POST: {
+        operationId: 'prepareUpload',
+        summary: 'Returns a form that uploads a file for later conversions.',
+        parameters: [{ ...NAME, in: 'query' }],
+        responses: { 200: json(FORM), ...failures() },
+      },
+    },
+    '/api/results': {
+      DELETE: {
+        operationId: 'deleteResult',
+        summary: 'Deletes a result of the account.',
+        parameters: [
+          { name: 'url', in: 'query', required: true, schema: TEXT, description: 'The URL of the result.' },
+        ],
+        responses: { 204: { description: 'Deleted.' }, ...failures() },
+      },
+    },
+    '/api/usage': get('usage', 'Returns the usage of this month and the limits of the account.'),
+    '/api/health': get('health', 'Returns the state of each tool.'),
+    '/api/version': get('version', 'Returns the versions of the service and its engines.'),
+  };
   return {
     openapi: '3.1.0',
     info: {
@@ -113,72 +173,7 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
     },
     servers: [{ url: '/' }],
     security: [{ apikey: [] }, { header: [] }, { bearer: [] }, { basic: [] }],
-    paths: {
-      [JSON_PATH]: {
-        get: {
-          ...convert('convert', 'Converts the document at a URL.'),
-          parameters: [...query, ...options],
-          responses: { 200: json(OUTPUTS), ...failures() },
-        },
-        ...(canUpload && {
-          post: {
-            operationId: 'convertWith',
-            summary: 'Converts the document at a URL, with the parameters as JSON.',
-            requestBody: {
-              required: true,
-              content: { 'application/json': { schema: anyRequest(tools) } },
-            },
-            responses: { 200: json(OUTPUTS), ...failures() },
-          },
-        }),
-      },
-      '/api': {
-        get: {
-          ...convert('convertToText', 'Converts the document at a URL, and responds with text.'),
-          parameters: [...query, ...options],
-          responses: responses(),
-        },
-        ...(canUpload && {
-          post: {
-            operationId: 'convertFile',
-            summary: 'Converts a file in the request. Parameters are in the form or in the query.',
-            requestBody: { required: true, content: { ...formsOf(tools), ...SOURCE } },
-            responses: responses(),
-          },
-        }),
-      },
-      ...(canUpload && {
-        '/api/{name}': {
-          parameters: [{ ...NAME, in: 'path', required: true }],
-          put: {
-            ...convert('convertBody', 'Converts the body, with its file name in the path.'),
-            requestBody: { required: true, content: SOURCE },
-            responses: responses(),
-          },
-        },
-        '/api/uploads': {
-          post: {
-            operationId: 'prepareUpload',
-            summary: 'Returns a form that uploads a file for later conversions.',
-            parameters: [{ ...NAME, in: 'query' }],
-            responses: { 200: json(FORM), ...failures() },
-          },
-        },
-      }),
-      '/api/results': {
-        delete: {
-          operationId: 'deleteResult',
-          summary: 'Deletes a result of the account.',
-          parameters: [
-            { name: 'url', in: 'query', required: true, schema: TEXT, description: 'The URL of the result.' },
-          ],
-          responses: { 204: { description: 'Deleted.' }, ...failures() },
-        },
-      },
-      '/api/usage': get('usage', 'Returns the usage of this month and the limits of the account.'),
-      '/api/health': get('health', 'Returns the state of each tool.'),
-      '/api/version': get('version', 'Returns the versions of the service and its engines.'),
-    },
+    paths: pathsOf(operations, canUpload),
     components: {
       parameters: Object.fromEntries(common.map((parameter) => [parameter.name, parameter])),
       schemas: {
@@ -195,6 +190,23 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
       },
     },
   };
+}
+
+/** The operations of each path but that of the description itself. */
+type Operations = Readonly<
+  Record<Exclude<Path, '/api/openapi.json'>, Partial<Readonly<Record<Method, JsonSchema>>>>
+>;
+
+/** Returns the described operations that a deployment has. */
+function pathsOf(operations: Operations, canUpload: boolean): JsonSchema {
+  const paths = Object.entries(operations).map(([path, described]) => {
+    const methods = methodsOf(path as Path, canUpload).filter((method) => described[method]);
+    return [
+      path,
+      Object.fromEntries(methods.map((method) => [method.toLowerCase(), described[method]])),
+    ] as const;
+  });
+  return Object.fromEntries(paths.filter(([, described]) => Object.keys(described).length > 0));
 }
 
 const REQUIRED = ['app', 'infile', 'outfile'];

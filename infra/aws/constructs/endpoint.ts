@@ -13,6 +13,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { ROUTES, type Route } from '../../../functions/router/endpoint.ts';
 import { ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
 import { SITE_PATH, TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
@@ -61,8 +62,11 @@ const ACCESS_LOG = {
 };
 const CALLER_IP = { ip: '$context.identity.sourceIp' };
 
-/** Paths that need no key. */
-const PUBLIC = ['health', 'version', 'openapi.json'];
+/** The API's paths below the stage. The path of the stage itself is empty. */
+const PATHS = Object.entries<Route>(ROUTES).map(([path, route]) => ({
+  ...route,
+  path: path.slice('/api/'.length),
+}));
 /** Path of the site, below the stage. */
 const SITE = SITE_PATH.split('/').at(-1)!;
 
@@ -133,7 +137,10 @@ export class Endpoint extends RestApi {
         throttlingBurstLimit: throttle?.burst ?? conversions,
         // Throttled, because everyone may call these, and each call takes an execution.
         methodOptions: Object.fromEntries([
-          ...PUBLIC.map((path) => [`/${path}/GET`, { throttlingRateLimit: 2, throttlingBurstLimit: 2 }]),
+          ...PATHS.filter(({ isPublic }) => isPublic).map(({ path }) => [
+            `/${path}/GET`,
+            { throttlingRateLimit: 2, throttlingBurstLimit: 2 },
+          ]),
           ...(site ? [SITE, `${SITE}/{proxy+}`].map((path) => [`/${path}/ANY`, SITE_THROTTLE]) : []),
         ]),
       },
@@ -167,20 +174,19 @@ export class Endpoint extends RestApi {
       timeout: Duration.millis(TIMEOUTS.gateway),
       allowTestInvoke: false,
     });
-    this.root.addMethod('ANY', integration);
-    for (const path of ['json', 'usage', 'uploads', 'results', ...PUBLIC])
-      this.root.addResource(path).addMethod('ANY', integration);
-    for (const path of PUBLIC) this.root.getResource(path)!.addMethod('GET', integration);
+    for (const { path, methods, uploadMethods = [], isPublic } of PATHS) {
+      const resource = path === '' ? this.root : this.root.addResource(path);
+      const isNamed = path === '{name}';
+      const own = isNamed ? [...methods, ...uploadMethods] : ['ANY', ...(isPublic ? methods : [])];
+      // Browsers send a preflight request first.
+      if (isNamed && hasCors) own.push('OPTIONS');
+      for (const method of own) resource.addMethod(method, integration);
+    }
     if (hasSite) {
       const site = this.root.addResource(SITE);
       site.addMethod('ANY', integration);
       site.addResource('{proxy+}').addMethod('ANY', integration);
     }
-    // `curl -T` appends the name of the file.
-    const named = this.root.addResource('{name}');
-    named.addMethod('PUT', integration);
-    // Browsers send a preflight request first.
-    if (hasCors) named.addMethod('OPTIONS', integration);
   }
 
   private addResponse(type: ResponseType, code: ErrorCode, message: string, hasCors: boolean): void {

@@ -19,7 +19,7 @@ import type { Failures } from '../../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
 import { createKeylessLimit } from '../../../functions/router/admission/keyless.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
-import { FILES_PATH } from '../../../functions/router/results.ts';
+import { FILES_PATH } from '../../../functions/router/http.ts';
 import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
 import { createTraces } from '../../../functions/router/traces/traces.ts';

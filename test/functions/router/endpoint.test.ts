@@ -16,12 +16,18 @@ it.each(['PUT', 'OPTIONS'])('is a conversion for %s with the name of a file', (m
   expect(find(method, '/api/letter.docx')).toBe('convert');
 });
 
+it('is a conversion for PUT with the name of a file that is also that of an endpoint', () => {
+  expect(find('PUT', '/api/usage')).toBe('convert');
+  expect(find('PUT', '/api/usage', { storage })).toBe('usage');
+});
+
 it('is its own for OPTIONS with a known path', () => {
   expect(find('OPTIONS', '/api/usage')).toBe('usage');
 });
 
 it('does not exist for the name of a file with another method, or without uploads', () => {
   expect(() => find('GET', '/api/letter.docx')).toThrow('Not found');
+  expect(() => find('GET', '/api/{name}')).toThrow('Not found');
   expect(() => find('OPTIONS', '/api/letter.docx', { storage })).toThrow('Not found');
 });
 

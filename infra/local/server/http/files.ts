@@ -6,7 +6,7 @@ import { create as createDisposition } from 'content-disposition';
 import send from 'send';
 import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { ONCE_PREFIX } from '../../../../functions/platform/storage.ts';
-import { FILES_PATH } from '../../../../functions/router/results.ts';
+import { FILES_PATH } from '../../../../functions/router/http.ts';
 import { dispositionOf, FORMATS, readFormat } from '../../../../functions/shared/formats.ts';
 
 interface SignedUrl {

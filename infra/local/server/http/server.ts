@@ -3,10 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type BlockList, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
-import { type HttpRequest, takesBody } from '../../../../functions/router/http.ts';
+import { FILES_PATH, type HttpRequest, takesBody } from '../../../../functions/router/http.ts';
 import { decodeQuery } from '../../../../functions/router/query.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
-import { FILES_PATH } from '../../../../functions/router/results.ts';
 import { takeTurn } from '../../../../functions/router/turn.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../../functions/shared/log.ts';
