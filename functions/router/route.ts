@@ -13,10 +13,16 @@ import type { Dependencies } from './dependencies.ts';
 import { findEndpoint } from './endpoint.ts';
 import { healthReply } from './health.ts';
 import type { HttpRequest } from './http.ts';
-import { type Presentation, presentationOf } from './present.ts';
 import { checkLength } from './query.ts';
 import { describeApi } from './reference/openapi.ts';
-import { compressedReply, type HttpReply, jsonReply, withHeaders } from './reply.ts';
+import {
+  compressedReply,
+  type HttpReply,
+  jsonReply,
+  type Presentation,
+  presentationOf,
+  withHeaders,
+} from './reply.ts';
 import { parameterNames } from './request.ts';
 import { deleteResult } from './results.ts';
 import { cacheHeaders } from './reuse.ts';

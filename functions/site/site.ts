@@ -1,10 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { createKeylessLimit } from '../router/admission/keyless.ts';
 import type { HttpRequest } from '../router/http.ts';
-import { problemsOf } from '../router/present.ts';
 import { llmsText } from '../router/reference/llms.ts';
 import { commonParameters } from '../router/reference/openapi.ts';
-import type { HttpReply } from '../router/reply.ts';
+import { type HttpReply, problemsOf } from '../router/reply.ts';
 import { readRequest } from '../router/request.ts';
 import { withSamples } from '../router/samples.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -36,7 +35,9 @@ export interface Routed {
   readonly routed: HttpRequest;
 }
 
-export type SiteReply = Omit<HttpReply, 'body'> & { readonly body: string | Buffer };
+export interface SiteReply extends HttpReply {
+  readonly body: string | Buffer;
+}
 
 export interface Site {
   /** Responds to a request for a page, or hands a conversion to the router. Returns `undefined` for all other paths. */

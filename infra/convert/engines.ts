@@ -50,7 +50,11 @@ export async function localEngines(parent: string, jobs: number): Promise<Servic
       };
       const { status, body: text, headers: own } = await composition.route(request, BASE, signal);
       const retryAfter = own['Retry-After'];
-      return { status, body: text, ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }) };
+      return {
+        status,
+        body: String(text),
+        ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }),
+      };
     },
     async save(url, path) {
       const signed = readSignedUrl(new URL(url));

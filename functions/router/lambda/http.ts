@@ -34,14 +34,14 @@ export function streamReply(
   return awslambda.streamifyResponse(async (event, stream) => {
     const signal = AbortSignal.timeout(time);
     const reply: HttpReply | SiteReply = await respond(readProxyEvent(event, frontSecret), signal);
-    const { status, headers, content, body } = reply;
+    const { status, headers, body } = reply;
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
-    if (content) {
-      await pipeline(content, response, { signal });
+    if (body instanceof Readable) {
+      await pipeline(body, response, { signal });
     } else {
       // AWS's client sends status and headers from inside `write`, and never from `end`
       // (aws-lambda-nodejs-runtime-interface-client#97).
-      response.write(reply.compressed ?? body);
+      response.write(body instanceof URL ? '' : body);
       response.end();
     }
     await idle();

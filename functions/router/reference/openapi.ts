@@ -4,7 +4,7 @@ import { properties } from '../../shared/options/schema.ts';
 import type { Tool } from '../../shared/tool.ts';
 import { type Method, methodsOf, type Path } from '../endpoint.ts';
 import { JSON_PATH } from '../http.ts';
-import { type HttpReply, jsonReply } from '../reply.ts';
+import { jsonReply, type TextReply } from '../reply.ts';
 import { AUTO, type CommonName, MAX_CACHE, RESPONSES } from '../request.ts';
 
 const TEXT = { type: 'string' };
@@ -69,13 +69,13 @@ const PROBLEM = {
   },
 };
 
-const replies = new WeakMap<readonly Tool[], { readonly canUpload: boolean; readonly reply: HttpReply }>();
+const replies = new WeakMap<readonly Tool[], { readonly canUpload: boolean; readonly reply: TextReply }>();
 
 /**
  * Replies with the description of the service. It is generated once for the tools of a deployment, because that takes
  * 5 ms, and callers without a key could keep the process busy with it.
  */
-export function describeApi(...args: Parameters<typeof openApi>): HttpReply {
+export function describeApi(...args: Parameters<typeof openApi>): TextReply {
   const [tools, { canUpload }] = args;
   const cached = replies.get(tools);
   if (cached?.canUpload === canUpload) return cached.reply;

@@ -454,7 +454,7 @@ describe('POST /api/uploads', () => {
   it('returns a form, whose upload belongs to the account of the key', async () => {
     const { status, body } = await send({ path: '/api/uploads', query: 'name=a b.png' });
 
-    const { infile, url, fields, maxBytes } = JSON.parse(body);
+    const { infile, url, fields, maxBytes } = JSON.parse(String(body));
     expect([status, url, maxBytes]).toEqual([200, 'https://forms.example/', CONVERSION_LIMITS.sourceBytes]);
     expect(infile).toMatch(/^upload:[0-9a-f]{32}\/a b\.png$/);
     expect(fields.key).toBe(uploadKeyOf(recordOf('owner').account, infile.slice('upload:'.length)));
@@ -467,7 +467,7 @@ describe('POST /api/uploads', () => {
     const reply = await send({ path: '/api/uploads', headers, body });
 
     expect(reply.status).toBe(200);
-    expect(JSON.parse(reply.body).infile).toMatch(/^upload:[0-9a-f]{32}\/a b\.png$/);
+    expect(JSON.parse(String(reply.body)).infile).toMatch(/^upload:[0-9a-f]{32}\/a b\.png$/);
   });
 
   it.each([

@@ -63,7 +63,7 @@ async function isServed(apiKey: string | undefined, number: number, ip = '203.0.
   const given = query.map(([name, value]) => ({ name, value }));
   const http = { method: 'GET', path: '/api/', query: given, header: () => undefined, ip };
   const { body } = await route(http, dependencies, new AbortController().signal);
-  return body.startsWith('[Output]');
+  return String(body).startsWith('[Output]');
 }
 
 describe('a key', () => {

@@ -10,7 +10,7 @@ import { takeTurn } from '../../../../functions/router/turn.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../../functions/shared/log.ts';
 import { areTinyChunks } from '../../../../functions/shared/source/pace.ts';
-import type { Site, SiteReply } from '../../../../functions/site/site.ts';
+import type { Site } from '../../../../functions/site/site.ts';
 import { networkCaller } from './callers.ts';
 import { boundConnections, type Connections } from './connections.ts';
 import { serveFile } from './files.ts';
@@ -122,18 +122,18 @@ async function answer(
   const isRouted = pageReply !== undefined && 'routed' in pageReply;
   const reply =
     pageReply && !isRouted ? pageReply : await converted(isRouted ? pageReply.routed : httpRequest);
-  if (reply.file === undefined) return sendReply(reply);
+  if (!(reply.body instanceof URL)) return sendReply(reply);
   for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
-  return sendFile(new URL(reply.file));
+  return sendFile(reply.body);
 
   function sendFile(file: URL): Promise<void> {
     startReply();
     return serveFile(request, response, { url: file, storage });
   }
 
-  function sendReply({ status, headers, body, compressed }: HttpReply | SiteReply): void {
+  function sendReply({ status, headers, body }: HttpReply): void {
     startReply();
-    const bytes = compressed ?? bytesOf(body);
+    const bytes = Buffer.isBuffer(body) ? body : bytesOf(String(body));
     response.writeHead(status, { ...headers, 'Content-Length': bytes.length });
     response.end(request.method === 'HEAD' ? undefined : bytes);
   }
@@ -241,8 +241,7 @@ function callerIp({ headers, socket }: IncomingMessage, proxies?: BlockList): st
  * Returns a body as UTF-8. Long texts are cached, because encoding the API reference takes longer than the rest of
  * its reply.
  */
-function bytesOf(text: string | Buffer): Buffer {
-  if (typeof text !== 'string') return text;
+function bytesOf(text: string): Buffer {
   if (text.length < LONG_TEXT) return Buffer.from(text);
   const kept = longTexts.get(text) ?? Buffer.from(text);
   // Moves the text to the end, as the most recently used one.

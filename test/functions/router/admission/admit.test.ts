@@ -146,7 +146,7 @@ describe('the limits of a key', () => {
     const full = await call();
 
     expect([full.status, ...left(full)]).toEqual([429, 49, 3]);
-    expect(JSON.parse((await call({}, { path: '/api/usage' })).body).total.conversions).toBe(0);
+    expect(JSON.parse(String((await call({}, { path: '/api/usage' })).body)).total.conversions).toBe(0);
   });
 
   it('count a source that cannot be converted', async () => {
@@ -200,7 +200,7 @@ describe('the usage of an account', () => {
     expect(status).toBe(200);
     expect(headers['Content-Type']).toBe('application/json; charset=utf-8');
     expect(left({ headers })).toEqual([48, 1]);
-    expect(JSON.parse(body)).toMatchObject({
+    expect(JSON.parse(String(body))).toMatchObject({
       limits: { month: { limit: 3, used: 2, remaining: 1 } },
       total: {
         conversions: 2,

@@ -84,7 +84,7 @@ describe('demo mode', () => {
       /^\[ERROR\] Please provide a valid APIKEY\. .* demo mode\.\nDemo result: https:\S+$/,
     );
     expect(body).not.toContain('[Output]');
-    expect(seedClient(body)).toEqual({ error: body });
+    expect(seedClient(String(body))).toEqual({ error: body });
   });
 
   it.each([
@@ -156,8 +156,8 @@ describe('demo mode', () => {
     const others = [];
     for (let last = 2; last < 12; last++) others.push((await call(PDF, `203.0.113.${last}`)).body);
 
-    expect(bodies.filter((body) => body.includes('Demo result'))).toHaveLength(5);
-    expect(others.filter((body) => body.includes('Demo result'))).toHaveLength(3);
+    expect(bodies.filter((body) => String(body).includes('Demo result'))).toHaveLength(5);
+    expect(others.filter((body) => String(body).includes('Demo result'))).toHaveLength(3);
     expect(invocations).toHaveLength(16);
   });
 

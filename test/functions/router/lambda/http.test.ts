@@ -80,7 +80,7 @@ describe('a result as the response', () => {
       },
     });
     const headers = { 'Content-Type': 'image/png' };
-    const respond = async () => ({ status: 200, headers, body: '', content });
+    const respond = async () => ({ status: 200, headers, body: content });
     const handler = streamReply(respond, time) as (...args: unknown[]) => Promise<void>;
     const stream = new PassThrough();
     return { heads, stream, handled: handler(event({}), stream) };

@@ -3,7 +3,7 @@ import { authenticate } from '../../../../functions/router/admission/authenticat
 import { MAX_FIELD_BYTES } from '../../../../functions/router/body/part.ts';
 import { traceOf } from '../../../../functions/router/call.ts';
 import { corsHeaders } from '../../../../functions/router/cors.ts';
-import { presentationOf } from '../../../../functions/router/present.ts';
+import { presentationOf } from '../../../../functions/router/reply.ts';
 import { readRequest } from '../../../../functions/router/request.ts';
 import { createCoalescer } from '../../../../functions/router/reuse.ts';
 import { route } from '../../../../functions/router/route.ts';

@@ -376,8 +376,7 @@ it('lets nobody keep the reply for a file that has been deleted', async () => {
     route: async (_, base) => ({
       status: 200,
       headers: { 'Cache-Control': 'public, max-age=60' },
-      body: '',
-      file: `${base}/files/a/b.png?expires=1&signature=x`,
+      body: new URL(`${base}/files/a/b.png?expires=1&signature=x`),
     }),
   }));
   server.listen(0, '127.0.0.1');
