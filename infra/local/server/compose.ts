@@ -11,7 +11,7 @@ import { createDiskStorage, type DiskStorage } from '../../../functions/platform
 import { collectBuffersEarly } from '../../../functions/platform/local/download/collect-buffers.ts';
 import { Downloaders } from '../../../functions/platform/local/download/downloaders.ts';
 import { defaultShare, FreeSpace } from '../../../functions/platform/local/free-space.ts';
-import { createInProcessInvoke, limitInvocations } from '../../../functions/platform/local/invoke.ts';
+import { createLocalInvoke } from '../../../functions/platform/local/invoke.ts';
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
 import type { Table } from '../../../functions/platform/table.ts';
 import { UPLOAD_PREFIX, uploadGoneError } from '../../../functions/platform/uploads.ts';
@@ -29,6 +29,7 @@ import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import type { ReadFacts } from '../../../functions/shared/source/facts.ts';
 import { HEAD_BYTES } from '../../../functions/shared/source/file-kind.ts';
+import { within } from '../../../functions/shared/timeout.ts';
 import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import { WarmWorkers } from '../../../functions/shared/warm-workers.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
@@ -83,6 +84,8 @@ const DOWNLOADS = 4;
 const COPIES = { total: 2, perAccount: 1 };
 /** Maximum milliseconds for sending traces. */
 const TRACE_TIME = 5000;
+/** Timeout for aborted conversions after their engines have exited, in milliseconds. */
+const ABORT_TIME = 5000;
 /** Maximum requests without a key per minute and IP address, unless the hourly limit of demo mode is higher. */
 const KEYLESS_PER_MINUTE = 60;
 
@@ -183,7 +186,7 @@ export async function composeService(
     { ...engineDependencies, conversions: metrics },
     metrics.workersOf,
   );
-  const invoke = limitInvocations(createInProcessInvoke(engines.handlers), queue);
+  const { invoke, ended } = createLocalInvoke(engines.handlers, { max: queue });
 
   const descriptors = divideDescriptors({ workers: warmWorkers.max + maxDownloaders, queue });
   if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
@@ -265,7 +268,8 @@ export async function composeService(
     },
     /** Kills every engine. */
     async close() {
-      await Promise.all([engines.close(), downloaders.close(), traces?.flush()]);
+      const closed = engines.close().then(() => within(ABORT_TIME, ended()));
+      await Promise.all([closed, downloaders.close(), traces?.flush()]);
       await removeTemporary(temporary);
     },
   };

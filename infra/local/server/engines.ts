@@ -3,7 +3,6 @@ import { EngineState, observeAll } from '../../../functions/engines/worker/obser
 import type { Health } from '../../../functions/platform/health.ts';
 import type { Invoke } from '../../../functions/platform/invoke/invoke.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
-import { within } from '../../../functions/shared/timeout.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';
 import type { WorkerObserver } from '../../../functions/shared/worker-observer.ts';
 
@@ -21,8 +20,6 @@ interface Engines {
 
 /** Minimum milliseconds between two attempts to start what is broken. */
 const RESTART_INTERVAL = 5000;
-/** Timeout for aborted conversions after their engines have exited, in milliseconds. */
-const ABORT_TIME = 5000;
 
 /** Loads the engine of every tool from the folder with the tool's name. */
 export async function loadEngines(
@@ -30,16 +27,6 @@ export async function loadEngines(
   dependencies: EngineDependencies & HandlerDependencies,
   workersOf: (tool: string) => WorkerObserver,
 ): Promise<Engines> {
-  const running = new Set<Promise<unknown>>();
-  // Callers do not wait for a conversion that they aborted, but its directory exists until the handler has finished.
-  function tracked(handler: Invoke): Invoke {
-    return (invocation, signal) => {
-      const conversion = handler(invocation, signal).finally(() => running.delete(conversion));
-      running.add(conversion);
-      return conversion;
-    };
-  }
-
   const loaded = await Promise.all(
     tools.map(async (tool) => {
       const { createEngine } = (await import(`../../../functions/${tool.name}/convert.ts`)) as {
@@ -51,7 +38,7 @@ export async function loadEngines(
       const observer = observeAll(state, workersOf(tool.name), logStarts(tool.name, dependencies.log));
       const engine = createEngine({ ...dependencies, observer });
       const handler = createHandler(tool, engine, dependencies);
-      return { state, engine, entry: [tool.name, tracked(handler)] as const };
+      return { state, engine, entry: [tool.name, handler] as const };
     }),
   );
   let restarted = Number.NEGATIVE_INFINITY;
@@ -77,7 +64,6 @@ export async function loadEngines(
     },
     close: async () => {
       await Promise.all(loaded.map(({ engine }) => engine.close()));
-      await within(ABORT_TIME, Promise.allSettled(running));
     },
   };
 }

@@ -1,15 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Invoke } from '../../../../functions/platform/invoke/invoke.ts';
-import { createInProcessInvoke, limitInvocations } from '../../../../functions/platform/local/invoke.ts';
+import { createLocalInvoke } from '../../../../functions/platform/local/invoke.ts';
 import { describeInvoke, sampleInvocation } from '../invoke/contract.ts';
 
 const never = new AbortController().signal;
 
-describeInvoke('this process', async (handle) => ({
-  invoke: createInProcessInvoke(new Map([[sampleInvocation().tool, handle]])),
-  close: async () => {},
-}));
+/** Returns an invoke that runs `handle` as the tool of the sample. */
+const invokeOf = (handle: Invoke, limits?: Parameters<typeof createLocalInvoke>[1]) =>
+  createLocalInvoke(new Map([[sampleInvocation().tool, handle]]), limits).invoke;
+
+describeInvoke('this process', async (handle) => ({ invoke: invokeOf(handle), close: async () => {} }));
 
 describe('tools in this process', () => {
   it('are found by name', async () => {
@@ -22,18 +23,16 @@ describe('tools in this process', () => {
       },
     ]);
 
-    await createInProcessInvoke(new Map(handlers))({ ...sampleInvocation(), tool: 'two' }, never);
+    await createLocalInvoke(new Map(handlers)).invoke({ ...sampleInvocation(), tool: 'two' }, never);
 
     expect(names).toEqual(['two']);
-    await expect(createInProcessInvoke(new Map())(sampleInvocation(), never)).rejects.toThrow(
+    await expect(createLocalInvoke(new Map()).invoke(sampleInvocation(), never)).rejects.toThrow(
       'no tool named pdftools',
     );
   });
 
   it('are not waited for long after the deadline', async () => {
-    const invoke = createInProcessInvoke(new Map([['pdftools', () => setTimeout(60_000) as never]]), {
-      slack: 100,
-    });
+    const invoke = invokeOf(() => setTimeout(60_000) as never, { slack: 100 });
 
     const late = invoke({ ...sampleInvocation(), deadline: Date.now() + 100 }, never);
 
@@ -41,12 +40,27 @@ describe('tools in this process', () => {
   });
 });
 
+it('waits at the end for handlers whose callers have left', async () => {
+  const stop = new AbortController();
+  const handler = Promise.withResolvers<never>();
+  const { invoke, ended } = createLocalInvoke(new Map([['pdftools', () => handler.promise]]));
+  const call = invoke(sampleInvocation(), stop.signal);
+
+  stop.abort();
+  await expect(call).rejects.toThrow('timed out');
+  const isOver = ended().then(() => 'over');
+
+  expect(await Promise.race([isOver, setTimeout(10, 'waiting')])).toBe('waiting');
+  handler.reject(new Error('stopped'));
+  expect(await isOver).toBe('over');
+});
+
 describe('the limit of concurrent invocations', () => {
   it('rejects the next one with a retry time, and accepts again when one has ended', async () => {
     const ends: Array<() => void> = [];
-    const invoke = limitInvocations(
+    const invoke = invokeOf(
       () => new Promise((resolve) => ends.push(() => resolve({ ok: true, objectKeys: [] }))),
-      2,
+      { max: 2 },
     );
 
     const calls = ['a', 'b', 'c'].map((account) => ({ ...sampleInvocation(), account }));
@@ -62,7 +76,7 @@ describe('the limit of concurrent invocations', () => {
   });
 
   it('gives one account at most half of the queue', async () => {
-    const invoke = limitInvocations(() => new Promise(() => {}), 4);
+    const invoke = invokeOf(() => new Promise(() => {}), { max: 4 });
     const call = (account: string) => invoke({ ...sampleInvocation(), account }, never);
     call('a').catch(() => {});
     call('a').catch(() => {});
@@ -73,7 +87,7 @@ describe('the limit of concurrent invocations', () => {
   });
 
   it('no longer counts a failed invocation', async () => {
-    const invoke = limitInvocations(() => Promise.reject(new Error('failed')), 1);
+    const invoke = invokeOf(() => Promise.reject(new Error('failed')), { max: 1 });
 
     for (let call = 0; call < 3; call++) {
       await expect(invoke(sampleInvocation(), never)).rejects.toThrow('failed');
