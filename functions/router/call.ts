@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { ConversionRequest } from '../conversion/request.ts';
 import type { InvocationResult, Measured } from '../platform/invoke/invoke.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import type { Refund } from '../platform/limits/limits.ts';
@@ -12,7 +13,6 @@ import type { Body } from './body/body.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { HttpRequest } from './http.ts';
 import type { HttpReply, Presentation } from './reply.ts';
-import type { ConversionRequest } from './request.ts';
 import type { CacheStatus } from './reuse.ts';
 import type { TracedCall } from './traces/traced-call.ts';
 

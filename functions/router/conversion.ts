@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeReply } from '../conversion/after-reply.ts';
+import { type ConversionRequest, readRequest } from '../conversion/request.ts';
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import { ONCE_PREFIX } from '../platform/storage.ts';
@@ -22,7 +23,6 @@ import {
 } from './call.ts';
 import type { Dependencies } from './dependencies.ts';
 import { invokeTool } from './invoke.ts';
-import { type ConversionRequest, readRequest } from './request.ts';
 import { convertCached } from './reuse.ts';
 import { takeTurn } from './turn.ts';
 import { CallUploads, type OpenedRequest } from './uploads/call-uploads.ts';

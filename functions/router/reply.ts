@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import type { ConversionRequest } from '../conversion/request.ts';
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
@@ -7,7 +8,6 @@ import { type NamedOptions, namesWithoutEffect } from '../shared/options/read-op
 import { contentTypeOf } from '../shared/output-name.ts';
 import type { Contact } from '../shared/settings/service.ts';
 import { JSON_PATH } from './http.ts';
-import type { ConversionRequest } from './request.ts';
 
 export interface HttpReply {
   readonly status: number;

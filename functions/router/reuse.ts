@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { ConversionRequest } from '../conversion/request.ts';
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { abortError, untilAborted } from '../shared/timeout.ts';
-import type { ConversionRequest } from './request.ts';
 
 /** Whether a request with `_cache` used an earlier result, for the header `X-Cache`. */
 export type CacheStatus = 'hit' | 'miss';

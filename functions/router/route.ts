@@ -1,3 +1,4 @@
+import { checkLength, parameterNames } from '../conversion/request.ts';
 import { accountOfIp } from '../platform/ip-account.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -13,7 +14,6 @@ import type { Dependencies } from './dependencies.ts';
 import { findEndpoint } from './endpoint.ts';
 import { healthReply } from './health.ts';
 import type { HttpRequest } from './http.ts';
-import { checkLength } from './query.ts';
 import { describeApi } from './reference/openapi.ts';
 import {
   compressedReply,
@@ -23,7 +23,6 @@ import {
   presentationOf,
   withHeaders,
 } from './reply.ts';
-import { parameterNames } from './request.ts';
 import { deleteResult } from './results.ts';
 import { cacheHeaders } from './reuse.ts';
 import { withSamples } from './samples.ts';

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { AUTO } from '../../functions/router/request.ts';
+import { AUTO } from '../../functions/conversion/request.ts';
 import { wordsAfter } from '../../functions/shared/options/args.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { optionNamed } from '../../functions/shared/options/read-options.ts';

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
+import { AUTO, readRequest } from '../../functions/conversion/request.ts';
 import { chooseTool } from '../../functions/engines/choose-tool.ts';
-import { AUTO, readRequest } from '../../functions/router/request.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { readOutputName } from '../../functions/shared/output-name.ts';

@@ -1,4 +1,5 @@
 import { userInfo } from 'node:os';
+import { LINK_PARAMETERS, readRequest, withWholeInfile } from '../../functions/conversion/request.ts';
 import type { AccountTable } from '../../functions/platform/accounts.ts';
 import type { AuditLog } from '../../functions/platform/audit.ts';
 import { keyIdOf } from '../../functions/platform/keys/api-key.ts';
@@ -6,8 +7,7 @@ import type { KeyRecord, Keys, NewKey } from '../../functions/platform/keys/keys
 import type { Records } from '../../functions/platform/records.ts';
 import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage/report.ts';
 import type { Usage } from '../../functions/platform/usage/usage.ts';
-import { LINK_PARAMETERS, signQuery } from '../../functions/router/admission/signature.ts';
-import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
+import { signQuery } from '../../functions/router/admission/signature.ts';
 import { monthOf } from '../../functions/shared/dates.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { Members, readEmail } from '../../functions/site/accounts/members.ts';

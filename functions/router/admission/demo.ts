@@ -1,3 +1,4 @@
+import { type ConversionRequest, type QueryOrigin, readRequest } from '../../conversion/request.ts';
 import type { Invoke } from '../../platform/invoke/invoke.ts';
 import { accountOfIp, DEMO_ACCOUNT } from '../../platform/ip-account.ts';
 import type { CallLimits, Limiter } from '../../platform/limits/limits.ts';
@@ -13,7 +14,6 @@ import type { ConversionLimits, Tool } from '../../shared/tool.ts';
 import { toolForSource } from '../auto/read-kind.ts';
 import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
 import { invokeTool } from '../invoke.ts';
-import { type ConversionRequest, type QueryOrigin, readRequest } from '../request.ts';
 import { takeTurn } from '../turn.ts';
 import type { KeylessLimit } from './keyless.ts';
 

@@ -1,10 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { LINK_PARAMETERS } from '../../conversion/request.ts';
 import type { KeyFinder, KeyRecord } from '../../platform/keys/keys.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 
-/** Parameters that only signed links have. */
-export const LINK_PARAMETERS = ['_key', '_expires', '_signature'] as const;
 const [KEY, EXPIRES, SIGNATURE] = LINK_PARAMETERS;
 
 interface LinkRequest {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { MAX_PARAMETERS } from '../../conversion/request.ts';
 import { ConversionError, megabytes } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import type { Parameter } from '../../shared/options/option.ts';
@@ -7,7 +8,6 @@ import { quote } from '../../shared/quote.ts';
 import { dispositionName, mediaTypeIn } from '../../shared/source/name.ts';
 import { withTimeout } from '../../shared/timeout.ts';
 import { JSON_PATH } from '../http.ts';
-import { MAX_PARAMETERS } from '../query.ts';
 import { readMultipart } from './multipart.ts';
 import { paceUpload } from './pace-upload.ts';
 import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';

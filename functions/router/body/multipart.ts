@@ -1,9 +1,9 @@
 import { PassThrough, type Readable, Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { MAX_PARAMETERS } from '../../conversion/request.ts';
 import { ConversionError, megabytes } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
-import { MAX_PARAMETERS } from '../query.ts';
 import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';
 
 /** Maximum number of files in a body: a page and its assets. */

@@ -1,3 +1,4 @@
+import { AUTO, type CommonName, MAX_CACHE, RESPONSES } from '../../conversion/request.ts';
 import { ERRORS } from '../../shared/errors.ts';
 import type { JsonSchema } from '../../shared/options/option.ts';
 import { properties } from '../../shared/options/schema.ts';
@@ -5,7 +6,6 @@ import type { Tool } from '../../shared/tool.ts';
 import { type Method, methodsOf, type Path } from '../endpoint.ts';
 import { JSON_PATH } from '../http.ts';
 import { jsonReply, type TextReply } from '../reply.ts';
-import { AUTO, type CommonName, MAX_CACHE, RESPONSES } from '../request.ts';
 
 const TEXT = { type: 'string' };
 const NOT_EMPTY = { type: 'string', minLength: 1 };

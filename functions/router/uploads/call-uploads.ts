@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { ConversionRequest } from '../../conversion/request.ts';
 import type { Storage } from '../../platform/storage.ts';
 import { createUploadId, type Uploads, uploadGoneError, uploadKeyOf } from '../../platform/uploads.ts';
 import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
@@ -11,7 +12,6 @@ import { HEAD_BYTES } from '../../shared/source/file-kind.ts';
 import type { ConversionLimits, PageFile, Tool } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
 import { type FilePart, isFile } from '../body/part.ts';
-import type { ConversionRequest } from '../request.ts';
 import { type SampleUrl, withSamples } from '../samples.ts';
 
 interface Dependencies {

@@ -4,16 +4,16 @@ import type { Tool } from '../tool.ts';
 import type { Option, Parameter } from './option.ts';
 
 /**
- * Checks options that arrived in a map, whose order is unknown. `remedy` completes "The order of … matters, …".
+ * Checks options that arrived in a map, whose order is unknown.
  * @throws ConversionError `BAD_PARAMETER` if the result depends on their order.
  */
-export function checkOrder(pairs: readonly Parameter[], tool: Tool, remedy: (args: string) => string): void {
+export function checkOrder(pairs: readonly Parameter[], tool: Tool): void {
   for (const { order, readers } of Object.values(tool.options)) {
     const [first, second] = order && readers ? namesWithPlace(pairs, order.settings, readers) : [];
     if (first === undefined || second === undefined) continue;
     throw new ConversionError(
       'BAD_PARAMETER',
-      `The order of ${quote(first)} and ${quote(second)} matters, ${remedy(`${first} … ${second} …`)}`,
+      `The order of ${quote(first)} and ${quote(second)} matters, but a signed link, API Gateway or an event does not preserve it. Send both, as on a command line, in one parameter: _args=${first} … ${second} …`,
       { parameter: first },
     );
   }

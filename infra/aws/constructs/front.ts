@@ -15,7 +15,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { Construct } from 'constructs';
-import { MAX_CACHE } from '../../../functions/router/request.ts';
+import { MAX_CACHE } from '../../../functions/conversion/request.ts';
 import { FRONT_HEADER, SITE_PATH } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';

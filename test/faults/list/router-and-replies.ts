@@ -31,7 +31,7 @@ export const routerAndReplies = [
     ["<br>`).join('')", "<br>`).join('\\n')"],
     ["  'X-Content-Type-Options': 'nosniff',\n", ''],
   ]),
-  ...inFile('functions/router/request.ts', [
+  ...inFile('functions/conversion/request.ts', [
     ['({ name, value }) => !containsApiKey(', '({ name, value }) => containsApiKey('],
   ]),
   ...inFile('functions/router/body/body.ts', [['close();\n    throw thrown;', 'throw thrown;']]),

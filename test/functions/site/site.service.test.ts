@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ElementHandle } from 'puppeteer-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { readRequest } from '../../../functions/router/request.ts';
+import { readRequest } from '../../../functions/conversion/request.ts';
 import type { Option } from '../../../functions/shared/options/option.ts';
 import { referenceOf } from '../../../functions/shared/options/reference.ts';
 import { Members } from '../../../functions/site/accounts/members.ts';

@@ -6,7 +6,7 @@ import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { CURRENTLY_RECOMMENDED_FLAGS } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MAX_CACHE } from '../../../functions/router/request.ts';
+import { MAX_CACHE } from '../../../functions/conversion/request.ts';
 import { TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { parameterNames } from '../../../../functions/conversion/request.ts';
 import { openBody } from '../../../../functions/router/body/body.ts';
 import { isFile } from '../../../../functions/router/body/part.ts';
-import { parameterNames } from '../../../../functions/router/request.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { headerOf } from '../header.ts';
 

@@ -1,31 +1,21 @@
+import { type ConversionRequest, parameterNames, readRequest } from '../../../../conversion/request.ts';
 import { ConversionError } from '../../../../shared/errors.ts';
-import type { Format } from '../../../../shared/formats.ts';
-import { readArgs } from '../../../../shared/options/args.ts';
 import { createIssues, type Issues } from '../../../../shared/options/issues.ts';
 import { type Parameter, readUrl } from '../../../../shared/options/option.ts';
-import { checkOrder } from '../../../../shared/options/order.ts';
 import { pairsOf } from '../../../../shared/options/pairs.ts';
-import { readOptions } from '../../../../shared/options/read-options.ts';
-import { readSourceUrl } from '../../../../shared/options/source-parameter.ts';
-import { checkFormat, type OutputName, readOutputName } from '../../../../shared/output-name.ts';
+import type { OutputName } from '../../../../shared/output-name.ts';
 import { quote } from '../../../../shared/quote.ts';
 import type { Tool } from '../../../../shared/tool.ts';
 import type { Invocation } from '../../../invoke/invoke.ts';
 import { FILE_NAME, type Upload } from './event.ts';
 
 /** The conversion that a public event requests. */
-interface DirectRequest {
-  readonly source: string;
-  readonly format: Format;
-  readonly outputName: OutputName;
-  readonly options: Readonly<Record<string, unknown>>;
-  /** Names of the options that were given. */
-  readonly optionNames: readonly string[];
-  /** Names of options that were accepted but have no effect on this output. */
-  readonly ignored: readonly string[];
+interface DirectRequest extends ConversionRequest {
   readonly upload: Upload | undefined;
 }
 
+/** Fields that are parameters of the HTTP interface. */
+const PARAMETERS = ['infile', 'outfile', '_args'];
 const FIELDS = ['version', 'infile', 'outfile', 'options', '_args', 'upload'];
 const UPLOAD_FIELDS = ['url', 'fields'];
 /**
@@ -44,7 +34,7 @@ export function isInvocation({ name }: Tool, event: unknown): event is Invocatio
 }
 
 /**
- * Reads a public event.
+ * Reads a public event as the query with the same parameters.
  * @throws ConversionError with one sentence for each mistake and the code of the first.
  */
 export function readEvent(tool: Tool, event: unknown): DirectRequest {
@@ -52,60 +42,35 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
   const { add, attempt, throwAll } = issues;
   const fields = isRecord(event) ? event : {};
   if (fields.version !== 1) add(fieldError('version', 'must be the number 1', fields.version));
-  for (const name of Object.keys(fields)) {
-    if (!FIELDS.includes(name)) {
-      add(unknownFieldError(name, FIELDS));
-    }
-  }
-  const source = attempt(() => readSourceUrl(text(fields, 'infile')), 'infile');
-  const output = attempt(() => readOutputName(text(fields, 'outfile')), 'outfile');
-  const format = output && attempt(() => checkFormat(tool, output.format, output.outputName));
-  const named = readParameters(fields.options, issues);
-  attempt(() =>
-    checkOrder(
-      named,
-      tool,
-      (args) => `but an object does not preserve it. Send both in the field '_args': "${args}".`,
-    ),
-  );
-  const args =
-    attempt(() => readArgs(fields._args === undefined ? '' : text(fields, '_args'), tool), '_args') ?? [];
-  // Options in `_args` come after the others.
-  const parameters = [...named, ...args];
-  const read = readOptions(tool, parameters, format);
-  read.issues.forEach(add);
-  const upload = attempt(() => readUpload(fields.upload, output?.outputName), 'upload');
+  for (const name of Object.keys(fields)) if (!FIELDS.includes(name)) add(unknownFieldError(name, FIELDS));
+  const options = readOptions(tool, fields.options, issues);
+  const given = Object.entries(fields).filter(([name]) => PARAMETERS.includes(name));
+  const others = pairsOf(Object.fromEntries(given), (...refused) => add(fieldError(...refused)));
+  const query = [...options, { name: 'app', value: tool.name }, ...others];
+  const origin = { unordered: options.length, isObject: true };
+  const request = attempt(() => readRequest(query, [tool], origin));
+  const upload = attempt(() => readUpload(fields.upload, request?.outputName), 'upload');
   if (isRecord(fields.upload)) {
     const unknown = Object.keys(fields.upload).filter((name) => !UPLOAD_FIELDS.includes(name));
     for (const name of unknown) add(unknownFieldError(`upload.${name}`, UPLOAD_FIELDS));
   }
   throwAll();
-  return {
-    source: source!,
-    ...output!,
-    options: read.options,
-    optionNames: parameters.map(({ name }) => name),
-    ignored: read.ignored,
-    upload,
-  };
+  return { ...request!, upload };
 }
 
-function text(fields: Readonly<Record<string, unknown>>, name: string): string {
-  const value = fields[name];
-  if (value === undefined || value === '') {
-    throw new ConversionError('MISSING_PARAMETER', `Field '${name}' is missing.`);
-  }
-  if (typeof value !== 'string') throw fieldError(name, 'must be a string', value);
-  return value.trim();
-}
-
-function readParameters(options: unknown, { add }: Issues): Parameter[] {
+/** Returns the options, none of which may be a parameter that every tool has. */
+function readOptions(tool: Tool, options: unknown, { add }: Issues): Parameter[] {
   if (options === undefined) return [];
   if (!isRecord(options)) {
     add(fieldError('options', "must be an object such as {'-r': 150}", options));
     return [];
   }
-  return pairsOf(options, (name, rule, value) => add(fieldError(`options.${name}`, rule, value)));
+  const own = parameterNames([{ ...tool, options: {} }]);
+  for (const name of Object.keys(options))
+    if (own.has(name)) add(fieldError('options', 'must not contain a parameter that is no option', name));
+  return pairsOf(options, (name, rule, value) => add(fieldError(`options.${name}`, rule, value))).filter(
+    ({ name }) => !own.has(name),
+  );
 }
 
 function readUpload(upload: unknown, outputName: OutputName | undefined): Upload | undefined {

@@ -65,7 +65,7 @@ describe('a public event', () => {
     const operators = (options: object) => mistake(event({ outfile: 'a.png', options }), imageproc);
 
     expect(operators({ '-crop': '5x5+0+0', '-resize': '4x4!' })).toMatch(
-      /^BAD_PARAMETER: The order of '-crop' and '-resize' matters.* '_args'/,
+      /^BAD_PARAMETER: The order of '-crop' and '-resize' matters.* _args=/,
     );
     expect(operators({ '-resize': '4x4!', '-fuzz': '5%', '-quality': 50 })).toBe('accepted');
     expect(operators({ '-dither': true, '+dither': true, '-colors': 16 })).toMatch(
@@ -101,11 +101,22 @@ describe('a public event', () => {
 
   it.each([
     ['nothing', undefined, "Field 'version'"],
-    ['a text', 'convert', "Field 'infile' is missing"],
+    ['a text', 'convert', "Parameter 'infile' is missing"],
     ['an array', [event()], "Field 'version'"],
     ['another version', event({ version: '1' }), "Field 'version' must be the number 1"],
-    ['no source', { version: 1, outfile: 'a.png' }, "MISSING_PARAMETER: Field 'infile' is missing."],
-    ['a source that is no text', event({ infile: 1 }), "Field 'infile' must be a string, got '1'."],
+    ['no source', { version: 1, outfile: 'a.png' }, "MISSING_PARAMETER: Parameter 'infile' is missing."],
+    ['a source that is no text', event({ infile: 1 }), "BAD_ADDRESS: Parameter 'infile' must be"],
+    ['a list as the source', event({ infile: [{}] }), "Field 'infile' must be a string"],
+    [
+      'a part of the source among the options',
+      event({ options: { token: 'a' } }),
+      "UNKNOWN_PARAMETER: Unknown option 'token'",
+    ],
+    [
+      'a parameter of the router among the options',
+      event({ options: { _response: 'file' } }),
+      "Field 'options' must not contain a parameter that is no option, got '_response'.",
+    ],
     ['a format of another tool', event({ outfile: 'a.gif' }), 'UNSUPPORTED_CONVERSION'],
     ['a mistyped option', event({ options: { '-grey': true } }), "Did you mean '-gray'?"],
     ['a refused option', event({ options: { '-displayprofile': 'a' } }), "'-displayprofile'"],

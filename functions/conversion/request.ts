@@ -11,8 +11,6 @@ import { suggest } from '../shared/options/suggest.ts';
 import { checkFormat, type OutputName, readOutputName } from '../shared/output-name.ts';
 import { quote } from '../shared/quote.ts';
 import type { Tool } from '../shared/tool.ts';
-import { LINK_PARAMETERS } from './admission/signature.ts';
-import { checkLength } from './query.ts';
 
 /** The conversion that a query requests. */
 export interface ConversionRequest extends NamedOptions {
@@ -35,6 +33,10 @@ export interface ConversionRequest extends NamedOptions {
   readonly isOnce?: boolean;
 }
 
+/** Maximum number of parameters of a request, including those in an unencoded `infile`. */
+export const MAX_PARAMETERS = 500;
+/** Parameters that only signed links have. */
+export const LINK_PARAMETERS = ['_key', '_expires', '_signature'] as const;
 /** The parameters that every tool has. */
 const COMMON = [
   'apikey',
@@ -55,6 +57,8 @@ type Response = (typeof RESPONSES)[number];
 export interface QueryOrigin {
   /** Number of leading pairs whose order is unknown. */
   readonly unordered?: number | undefined;
+  /** Whether the pairs are fields of an object, so that none of them can be a part of `infile`. */
+  readonly isObject?: boolean;
   /** Whether `infile` can be anything other than an http or https URL. */
   readonly canUpload?: boolean | undefined;
   /** The tool for `app=auto`, once it is known. */
@@ -76,7 +80,7 @@ export function readRequest(
   const { unordered = 0, canUpload = false, chosen } = origin;
   const readInfile = canUpload ? readSource : readSourceUrl;
   const { add, attempt, throwAll } = createIssues();
-  const { pairs, url } = splitUrl(query, tools);
+  const { pairs, url } = origin.isObject ? { pairs: query, url: undefined } : splitUrl(query, tools);
   const tool = attempt(() => readTool(pairs, tools, isAuto ? chosen : undefined), 'app');
   const source = attempt(() => readInfile(url ?? required(pairs, 'infile')), 'infile');
   const output = attempt(() => readOutputName(required(pairs, 'outfile')), 'outfile');
@@ -95,15 +99,7 @@ export function readRequest(
   const rest = [...named, ...(args ?? [])];
   const read = tool && readOptions(tool, rest, format);
   read?.issues.forEach(add);
-  if (tool && unordered > 0)
-    attempt(() =>
-      checkOrder(
-        query.slice(0, unordered).map(restorePlus),
-        tool,
-        (args) =>
-          `but a signed link or API Gateway does not preserve it. Send both, as on a command line, in one parameter: _args=${args}`,
-      ),
-    );
+  if (tool && unordered > 0) attempt(() => checkOrder(query.slice(0, unordered).map(restorePlus), tool));
   throwAll();
   const optionNames = rest.map(({ name }) => name);
   const { options, ignored } = read!;
@@ -267,4 +263,30 @@ function readTool(pairs: readonly Parameter[], tools: readonly Tool[], chosen: T
     'UNKNOWN_APP',
     `Parameter 'app' must be one of ${names.join(', ')}, got ${quote(app)}.${hint}`,
   );
+}
+
+/**
+ * Decodes a query into pairs in their order. Decodes at most one more than the maximum, because the key has not been
+ * checked yet.
+ */
+export function decodeQuery(text: string): Parameter[] {
+  return [...new URLSearchParams(text.slice(0, endOf(text)))].map(([name, value]) => ({ name, value }));
+}
+
+/** @throws ConversionError `BAD_PARAMETER` for too many parameters. */
+export function checkLength(query: readonly Parameter[]): void {
+  if (query.length <= MAX_PARAMETERS) return;
+  throw new ConversionError('BAD_PARAMETER', `A request may have at most ${MAX_PARAMETERS} parameters.`);
+}
+
+/** Returns the end of the first pair beyond the maximum, or `undefined` if there is none. */
+function endOf(text: string): number | undefined {
+  let [start, count] = [0, 0];
+  for (;;) {
+    const end = text.indexOf('&', start);
+    if (end < 0) return undefined;
+    if (end > start) count += 1;
+    if (count > MAX_PARAMETERS) return end;
+    start = end + 1;
+  }
 }

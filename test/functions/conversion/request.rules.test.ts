@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRequest } from '../../../functions/router/request.ts';
+import { readRequest } from '../../../functions/conversion/request.ts';
 import type { Format } from '../../../functions/shared/formats.ts';
 import { defaultsOf, readOptions } from '../../../functions/shared/options/read-options.ts';
 import type { Tool } from '../../../functions/shared/tool.ts';
