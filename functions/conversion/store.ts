@@ -144,5 +144,5 @@ function readHead(path: string): { size: number; head: Buffer } {
 }
 
 function noOutputError(cause?: unknown): ConversionError {
-  return new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.', { cause });
+  return new ConversionError('CONVERSION_FAILED', undefined, { cause });
 }

@@ -211,7 +211,7 @@ function withWarnings(added: readonly string[], converted: Converted): Converted
 
 /** Whether LibreOffice ran out of time for the layout. */
 function isEndless(thrown: unknown): boolean {
-  return thrown instanceof ConversionError && thrown.values?.seconds !== undefined;
+  return thrown instanceof ConversionError && thrown.detailsOf('CONVERSION_FAILED').seconds !== undefined;
 }
 
 /** Returns how to draw the pages of the finished PDF, taking the caller's options where the PDF engine has them. */

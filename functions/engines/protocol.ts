@@ -1,3 +1,5 @@
+import type { DetailsOf, ErrorCode } from '../shared/errors.ts';
+
 /**
  * The protocol between the service and its engines. A worker reads requests from its standard input and writes
  * answers to file descriptor 3, one JSON object per line. It handles one request at a time, unless it uses
@@ -36,10 +38,10 @@ export interface FinishedFile {
   readonly [fact: string]: unknown;
 }
 
-/** An error as a code and the values for its message. */
+/** An error as a code and details, such as those for its message. */
 export interface ErrorAnswer {
   readonly code: string;
-  readonly values?: Readonly<Record<string, string | number>>;
+  readonly values?: object;
   /** Sent only by workers in TypeScript. For the others, the service adds the message; see `ErrorMessages`. */
   readonly message?: string;
   /** Only for the log. */
@@ -80,9 +82,7 @@ export type Answer = { readonly id: number } & (Heartbeat | Output | Result | Fa
 export type Start = { readonly ready: true; readonly unsandboxed?: string } | { readonly unstarted: string };
 
 /** Messages of an engine's errors, by code. */
-export type ErrorMessages = Readonly<
-  Record<string, (values: Readonly<Record<string, string | number>>) => string>
->;
+export type ErrorMessages = { readonly [Code in ErrorCode]?: (details: DetailsOf<Code>) => string };
 
 /** Callbacks for the progress of a request. */
 export interface Progress {

@@ -121,7 +121,7 @@ export async function whileAdmitted<Value>(
     (value) => ({ code: 'OK', value }) as const,
     (thrown: unknown) => failureOf(thrown, trace, dependencies.log, signal),
   );
-  const exceedsShare = 'error' in outcome && outcome.error.values?.share !== undefined;
+  const exceedsShare = 'error' in outcome && outcome.error.detailsOf('OVERLOADED').share !== undefined;
   const facts = { ...progress, code: outcome.code, keyId, account, exceedsShare };
   await record(facts);
   return { ...outcome, facts, headers: await admission.release(refundOf(facts)) };

@@ -50,8 +50,7 @@ export function findEndpoint(
   const hasUploads = uploads !== undefined;
   const path = pathOf(http, { hasUploads, servesFiles: !storage.open });
   const methods = path ? methodsOf(path, hasUploads) : [];
-  if (!path || methods.length === 0)
-    throw new ConversionError('NOT_FOUND', 'Not found. Send conversion requests to /api/.');
+  if (!path || methods.length === 0) throw new ConversionError('NOT_FOUND');
   if (http.header('cdn-loop')?.includes(CDN_LOOP))
     throw new ConversionError('BLOCKED_ADDRESS', 'The service does not convert its own responses.');
   return { endpoint: ROUTES[path].endpoint, methods };

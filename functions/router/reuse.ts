@@ -148,5 +148,5 @@ export function createCoalescer({ maxCallers = Number.POSITIVE_INFINITY } = {}):
 
 function tooManyCallersError(callers: number): ConversionError {
   const message = `${callers} identical requests are already in progress. Retry in 5 seconds.`;
-  return new ConversionError('OVERLOADED', message, { retryAfter: 5, values: { share: callers } });
+  return new ConversionError('OVERLOADED', message, { details: { share: callers } });
 }

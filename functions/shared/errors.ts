@@ -3,6 +3,10 @@ interface ErrorKind {
   readonly description: string;
   /** The parameter of all errors with this code, unless they name another one. */
   readonly parameter?: string;
+  /** The sentence of errors that have no other. */
+  readonly message?: string;
+  /** Seconds after which a retry may succeed, unless an error says otherwise. */
+  readonly retryAfter?: number;
 }
 
 /**
@@ -49,7 +53,11 @@ export const ERRORS = {
     status: 403,
     description: 'the signed link was changed or has expired, or its key is not valid',
   },
-  NOT_FOUND: { status: 404, description: 'there is no such path; send conversion requests to `/api/`' },
+  NOT_FOUND: {
+    status: 404,
+    description: 'there is no such path; send conversion requests to `/api/`',
+    message: 'Not found. Send conversion requests to /api/.',
+  },
   METHOD_NOT_ALLOWED: { status: 405, description: 'the path does not accept the method; see `Allow`' },
   SOURCE_TOO_LARGE: {
     status: 413,
@@ -65,7 +73,11 @@ export const ERRORS = {
   CORRUPT_SOURCE: { status: 422, description: 'the source is damaged or empty', parameter: 'infile' },
   PASSWORD_REQUIRED: { status: 422, description: 'the source is encrypted and no password was given' },
   WRONG_PASSWORD: { status: 422, description: 'the password is wrong' },
-  CONVERSION_FAILED: { status: 422, description: 'the engine failed on this source' },
+  CONVERSION_FAILED: {
+    status: 422,
+    description: 'the engine failed on this source',
+    message: 'The conversion produced no output.',
+  },
   SOURCE_STATUS: {
     status: 424,
     description: 'the source server returned an error status',
@@ -78,16 +90,60 @@ export const ERRORS = {
   },
   RATE_LIMITED: { status: 429, description: 'too many requests; see `Retry-After`' },
   QUOTA_EXCEEDED: { status: 429, description: 'the quota of the account is used up; see `Retry-After`' },
-  INTERNAL: { status: 500, description: 'an internal error; the cause is in the log' },
+  INTERNAL: {
+    status: 500,
+    description: 'an internal error; the cause is in the log',
+    message: 'Internal error. It has been logged.',
+  },
   OVERLOADED: {
     status: 503,
     description: 'the service is at capacity or cannot read its accounts; see `Retry-After`',
+    message: 'The service is at capacity. Retry in 5 seconds.',
+    retryAfter: 5,
   },
   SOURCE_TIMEOUT: { status: 504, description: 'the source server was too slow', parameter: 'infile' },
   TIMED_OUT: { status: 504, description: 'the conversion timed out' },
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
 export type ErrorCode = keyof typeof ERRORS;
+type CodeWithMessage = {
+  [Code in ErrorCode]: (typeof ERRORS)[Code] extends { message: string } ? Code : never;
+}[ErrorCode];
+
+/** Details of errors by their code, for other code and for the sentences of engines. They are never sent to the caller. */
+interface ErrorDetails {
+  /** CPU seconds that the layout of a document may take, or whether all slides are hidden. */
+  readonly CONVERSION_FAILED: { readonly seconds: number; readonly hidden: number };
+  /** Number of conversions that the account itself may have in progress. Absent if others are to blame. */
+  readonly OVERLOADED: { readonly share: number };
+  /** Sheet of a spreadsheet that is too large, with its last cell. */
+  readonly RESULT_TOO_LARGE: { readonly sheet: number; readonly cell: string };
+  /** Sides of an image, and the maximum number of pixels. */
+  readonly SOURCE_TOO_LARGE: { readonly width: number; readonly height: number; readonly max: number };
+}
+
+/** A URL that the browser could not open may be in any error of a page. */
+type AnyDetails = { readonly url?: string };
+export type DetailsOf<Code extends ErrorCode> = AnyDetails &
+  (Code extends keyof ErrorDetails ? Partial<ErrorDetails[Code]> : unknown);
+
+interface ErrorOptions {
+  readonly cause?: unknown;
+  readonly parameter?: string | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly issues?: readonly ConversionError[] | undefined;
+}
+
+type ErrorArguments =
+  | [code: ErrorCode, message: string, options?: ErrorOptions & { readonly details?: AnyDetails | undefined }]
+  | [code: CodeWithMessage, message?: undefined, options?: ErrorOptions]
+  | {
+      [Code in keyof ErrorDetails]: [
+        code: Code,
+        message: string,
+        options: ErrorOptions & { readonly details?: DetailsOf<Code> | undefined },
+      ];
+    }[keyof ErrorDetails];
 
 /** The part of an error that is passed between processes: never the cause, a stack or a path. */
 export interface ErrorReport {
@@ -109,8 +165,8 @@ export class ConversionError extends Error {
   override readonly name = 'ConversionError';
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;
-  /** Details from the process that reported the error. Never sent to the caller. */
-  readonly values: Readonly<Record<string, string | number>> | undefined;
+  /** See `detailsOf`. */
+  readonly details: object | undefined;
 
   /** Name of the parameter at fault, as the caller wrote it. */
   readonly parameter: string | undefined;
@@ -118,37 +174,31 @@ export class ConversionError extends Error {
   /** The individual mistakes, if the message describes several. */
   readonly issues: readonly ConversionError[] | undefined;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: {
-      cause?: unknown;
-      parameter?: string | undefined;
-      retryAfter?: number;
-      values?: Readonly<Record<string, string | number>> | undefined;
-      issues?: readonly ConversionError[];
-    } = {},
-  ) {
+  constructor(...[code, message, options = {}]: ErrorArguments) {
     const { stackTraceLimit } = Error;
+    const kind: ErrorKind = ERRORS[code];
     // Stacks are not captured, because callers can cause many errors, stacks would take most of the time, and nobody
     // reads them.
     Error.stackTraceLimit = 0;
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(message ?? kind.message, options.cause === undefined ? undefined : { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
-    const kind: ErrorKind = ERRORS[code];
     this.parameter = options.parameter ?? kind.parameter;
-    this.retryAfter = options.retryAfter;
-    this.values = options.values;
+    this.retryAfter = options.retryAfter ?? kind.retryAfter;
+    this.details = 'details' in options ? options.details : undefined;
     this.issues = options.issues;
   }
 
   /** Returns this error with `parameter` set, unless it already has one. */
   about(parameter: string): ConversionError {
     if (this.parameter !== undefined) return this;
-    const { code, message, cause, retryAfter, values, issues } = this;
-    const rest = { ...(retryAfter !== undefined && { retryAfter }), ...(issues && { issues }) };
-    return new ConversionError(code, message, { cause, values, parameter, ...rest });
+    const { code, message, cause, retryAfter, details, issues } = this;
+    return new ConversionError(code, message, { cause, details, parameter, retryAfter, issues });
+  }
+
+  /** Returns the details of an error with this code, and none for an error with another one. */
+  detailsOf<Code extends ErrorCode>(code: Code): Partial<DetailsOf<Code>> {
+    return this.code === code ? (this.details ?? {}) : {};
   }
 
   get status(): number {
@@ -167,12 +217,17 @@ export class ConversionError extends Error {
   }
 
   /** Rebuilds an error that another process reported. An unknown code becomes `INTERNAL`. */
-  static fromReport(report: Omit<ErrorReport, 'code'> & { readonly code: string }): ConversionError {
+  static fromReport(
+    report: Omit<ErrorReport, 'code'> & {
+      readonly code: string;
+      readonly details?: object | undefined;
+      readonly cause?: unknown;
+    },
+  ): ConversionError {
     if (!Object.hasOwn(ERRORS, report.code)) return ConversionError.from(report);
-    const { code, message, parameter, retryAfter, issues } = report;
-    const wait = retryAfter === undefined ? {} : { retryAfter };
-    const details = issues && { issues: issues.map((issue) => ConversionError.fromReport(issue)) };
-    return new ConversionError(code as ErrorCode, message, { parameter, ...wait, ...details });
+    const { code, message, issues, ...others } = report;
+    const own = issues?.map((issue) => ConversionError.fromReport(issue));
+    return new ConversionError(code as ErrorCode, message, { ...others, issues: own });
   }
 
   /** Converts anything thrown into an error for the caller. Errors of other classes stay private. */
@@ -182,9 +237,7 @@ export class ConversionError extends Error {
       const message = 'The service has no free disk space. Retry in 60 seconds.';
       return new ConversionError('OVERLOADED', message, { cause: thrown, retryAfter: 60 });
     }
-    return new ConversionError('INTERNAL', 'Internal error. It has been logged.', {
-      cause: thrown,
-    });
+    return new ConversionError('INTERNAL', undefined, { cause: thrown });
   }
 }
 
@@ -195,7 +248,7 @@ export function ofOption(error: unknown, file: string, option: string): unknown 
   return new ConversionError(code, `${file} could not be loaded. ${message}`, {
     cause: error,
     parameter: option,
-    ...(retryAfter !== undefined && { retryAfter }),
+    retryAfter,
   });
 }
 
@@ -212,13 +265,18 @@ function isDiskFull(thrown: unknown): boolean {
 
 /** Returns the error for a request that is rejected because the service is stopping. */
 export function stoppingError(): ConversionError {
-  return new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', { retryAfter: 5 });
+  return new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.');
 }
 
 /** Returns the error for a source that crashed an engine. */
 export function engineCrashError(cause: unknown): ConversionError {
   const message = 'The conversion failed: the engine crashed on this source.';
   return new ConversionError('CONVERSION_FAILED', message, { cause });
+}
+
+/** Returns the error for a source without any bytes. */
+export function emptySourceError(): ConversionError {
+  return new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
 }
 
 /** Returns the error for a source with more than `limit` bytes. */

@@ -100,8 +100,8 @@ export function createBrowserPool<Options extends PageOptions>(
       };
     } catch (error) {
       // The browser only knows that its proxy refused the request, not why.
-      const failed = error instanceof ConversionError ? error.values?.url : undefined;
-      throw (failed === undefined ? undefined : proxy.failureOf(String(failed))) ?? error;
+      const failed = error instanceof ConversionError ? error.detailsOf(error.code).url : undefined;
+      throw (failed === undefined ? undefined : proxy.failureOf(failed)) ?? error;
     } finally {
       await proxy.close();
     }

@@ -1,5 +1,5 @@
 import { basename, relative } from 'node:path';
-import { ConversionError } from '../../shared/errors.ts';
+import { ConversionError, type DetailsOf } from '../../shared/errors.ts';
 import type { EngineDependencies } from '../../shared/tool.ts';
 import { WarmWorkers } from '../../shared/warm-workers.ts';
 import { WorkerPool } from '../worker/pool.ts';
@@ -41,7 +41,7 @@ const MAX_FOREIGN = 2;
 /** Messages for the error codes of the host; see `layers/libreoffice/main.c`. */
 export const MESSAGES = {
   CORRUPT_SOURCE: () => 'LibreOffice cannot open the document. It may be damaged.',
-  CONVERSION_FAILED: ({ seconds, hidden }: Readonly<Record<string, string | number>>) => {
+  CONVERSION_FAILED: ({ seconds, hidden }: DetailsOf<'CONVERSION_FAILED'>) => {
     if (seconds !== undefined)
       return `LibreOffice did not finish the layout of the document in ${seconds} s.`;
     if (hidden !== undefined) return "All slides are hidden. Set '--hidden-slides' to include them.";
@@ -49,7 +49,7 @@ export const MESSAGES = {
   },
   PASSWORD_REQUIRED: () => "The document is encrypted. Set '--password' to open it.",
   WRONG_PASSWORD: () => "The value of '--password' does not open the document.",
-  RESULT_TOO_LARGE: ({ sheet, cell }: Readonly<Record<string, string | number>>) =>
+  RESULT_TOO_LARGE: ({ sheet, cell }: DetailsOf<'RESULT_TOO_LARGE'>) =>
     `Sheet ${sheet} extends to cell ${cell}, which is too far for this output format.`,
 };
 

@@ -62,7 +62,7 @@ export function createSources(dependencies: ScriptDependencies) {
     const reply = await run<Prepared>('prepare', { path, claims, encoding, isPrinted }, conversion);
     const kind = readInput(reply.kind);
     // The source may have compromised the worker.
-    if (!kind) throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
+    if (!kind) throw new ConversionError('CONVERSION_FAILED');
     // LibreOffice shows the document's name in headers. A PDF is written beside the document, because its links to
     // other files are relative. Other formats may have the document's name, so they need a separate folder.
     const folder = editable ? join(directory, 'document') : directory;

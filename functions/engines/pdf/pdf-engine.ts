@@ -191,7 +191,7 @@ export function drawPages(
     const workers = Array.from({ length: Math.min(size, shares.length) }, work);
     // Once all shares are drawn, a page without a file will never get one.
     const failed = Promise.all(workers).then(() => {
-      throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
+      throw new ConversionError('CONVERSION_FAILED');
     });
     failed.catch(() => {});
     try {

@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import type { DetailsOf } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/geometry.ts';
 import { type StallTimeouts, WorkerPool, type WorkerRequest } from '../worker/pool.ts';
 import { nativeEngine, type ProgramDependencies } from '../worker/sandbox.ts';
@@ -21,7 +22,7 @@ const MESSAGES = {
   UNSUPPORTED_SOURCE: () => 'The source is not a PDF document.',
   ...PASSWORD_MESSAGES,
   CORRUPT_SOURCE: () => damagedMessage(),
-  SOURCE_TOO_LARGE: ({ width, height, max }: Readonly<Record<string, string | number>>) =>
+  SOURCE_TOO_LARGE: ({ width, height, max }: DetailsOf<'SOURCE_TOO_LARGE'>) =>
     width === undefined
       ? 'The document needs more memory than allowed.'
       : `The document contains an image of ${width}x${height} pixels. The maximum is ${max} in total.`,

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { ConversionError, ERRORS, type ErrorCode } from '../../shared/errors.ts';
+import { ConversionError } from '../../shared/errors.ts';
 import { makePrivateDirectory } from '../../shared/private-directory.ts';
 import type {
   Answer,
@@ -299,12 +299,13 @@ export class WorkerProcess {
   }
 
   /** Rebuilds a reported error. A code that is unknown, or has no message, becomes `INTERNAL`. */
-  #errorOf({ code, message, values = {}, cause }: ErrorAnswer): ConversionError {
-    const sentence =
-      message ?? (Object.hasOwn(this.#messages, code) ? this.#messages[code]!(values) : undefined);
-    if (sentence === undefined || !Object.hasOwn(ERRORS, code))
-      return ConversionError.from({ code, message, values });
-    return new ConversionError(code as ErrorCode, sentence, { values, cause });
+  #errorOf({ code, message, values: details = {}, cause }: ErrorAnswer): ConversionError {
+    const messages = new Map<string, ((details: object) => string) | undefined>(
+      Object.entries(this.#messages),
+    );
+    const sentence = message ?? messages.get(code)?.(details);
+    if (sentence === undefined) return ConversionError.from({ code, details });
+    return ConversionError.fromReport({ code, message: sentence, details, cause });
   }
 
   /** Kills the whole process group. Engines cannot clean up, so their directory is removed afterwards. */

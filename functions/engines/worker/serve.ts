@@ -124,8 +124,13 @@ async function attempt(request: Request, handle: (answers: Answers) => Promise<u
 }
 
 function errorAnswer(thrown: unknown): ErrorAnswer {
-  const { code, message, values, cause } = ConversionError.from(thrown);
-  return { code, message, ...(values && { values }), ...(cause !== undefined && { cause: describe(cause) }) };
+  const { code, message, details, cause } = ConversionError.from(thrown);
+  return {
+    code,
+    message,
+    ...(details && { values: details }),
+    ...(cause !== undefined && { cause: describe(cause) }),
+  };
 }
 
 function send(message: Answer | Start): void {

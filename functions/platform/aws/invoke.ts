@@ -104,10 +104,7 @@ function unreachable(cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return abortError(signal);
   const name = errorName(cause);
   if (BUSY.has(name) || isUnconnected(cause)) {
-    return new ConversionError('OVERLOADED', 'The service is at capacity. Retry in 5 seconds.', {
-      cause,
-      retryAfter: 5,
-    });
+    return new ConversionError('OVERLOADED', undefined, { cause });
   }
   return name === 'TimeoutError' ? timeoutError(cause) : cause;
 }

@@ -6,7 +6,7 @@ import {
   type S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
-import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
+import { emptySourceError, sourceTooLargeError } from '../../shared/errors.ts';
 import { UPLOAD_LIFETIME, type Uploads } from '../uploads.ts';
 
 /** The media type of all uploads, so that no browser displays one as a page. */
@@ -27,7 +27,7 @@ export function createS3Uploads({ client, bucket }: { client: S3Client; bucket: 
         if (bytes > maxBytes) throw sourceTooLargeError(maxBytes);
         chunks.push(chunk);
       }
-      if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
+      if (bytes === 0) throw emptySourceError();
       const command = new PutObjectCommand({
         ...at(objectKey),
         Body: Buffer.concat(chunks),

@@ -4,7 +4,12 @@ import { copyFile, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ConversionError, resultTooLargeError, sourceTooLargeError } from '../../shared/errors.ts';
+import {
+  ConversionError,
+  emptySourceError,
+  resultTooLargeError,
+  sourceTooLargeError,
+} from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import {
   DEMO_PREFIX,
@@ -159,7 +164,7 @@ export function createDiskStorage({
           });
           try {
             await pipeline(content, count, file, { signal });
-            if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
+            if (bytes === 0) throw emptySourceError();
             await quota.add(account, basename(place), bytes);
             isCounted = true;
             renameSync(part, place);

@@ -42,12 +42,11 @@ export function createLocalInvoke(
     async invoke(invocation, signal) {
       const { account } = invocation;
       const own = running.get(account) ?? 0;
-      if (sum >= max) throw overloadedError('The service is at capacity. Retry in 5 seconds.');
-      if (own >= share)
-        throw overloadedError(
-          `This account already has ${own} of ${share} conversions in progress. Retry in 5 seconds.`,
-          { share },
-        );
+      if (sum >= max) throw new ConversionError('OVERLOADED');
+      if (own >= share) {
+        const message = `This account already has ${own} of ${share} conversions in progress. Retry in 5 seconds.`;
+        throw new ConversionError('OVERLOADED', message, { details: { share } });
+      }
       sum += 1;
       running.set(account, own + 1);
       try {
@@ -61,8 +60,4 @@ export function createLocalInvoke(
     },
     ended: () => Promise.allSettled(conversions),
   };
-}
-
-function overloadedError(message: string, values?: { share: number }): ConversionError {
-  return new ConversionError('OVERLOADED', message, { retryAfter: 5, values });
 }

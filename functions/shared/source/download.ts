@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { unescape as unescapePercent } from 'node:querystring';
 import type { CheckedUrl, EgressGuard } from '../egress/guard.ts';
-import { ConversionError } from '../errors.ts';
+import { ConversionError, emptySourceError } from '../errors.ts';
 import { quote } from '../quote.ts';
 import { withTimeout } from '../timeout.ts';
 import type { ConversionLimits, Download, SourceFile } from '../tool.ts';
@@ -113,7 +113,7 @@ async function readHead(response: IncomingMessage): Promise<string> {
     head += chunk.toString('latin1', 0, HEAD_BYTES - head.length);
     if (head.length >= HEAD_BYTES) break;
   }
-  if (head === '') throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
+  if (head === '') throw emptySourceError();
   return head;
 }
 
@@ -182,7 +182,7 @@ async function save(
     bytes = await decode({ path: saved, target: path, encodings, limit }, { account, signal, directory });
     await rm(saved);
   }
-  if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
+  if (bytes === 0) throw emptySourceError();
   return {
     path,
     name: sourceName(response.headers, url),

@@ -19,19 +19,22 @@ import { SITE_PATH, TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 
-const OVERLOADED = 'The service is at capacity. Retry in 5 seconds.';
+const { NOT_FOUND, OVERLOADED, INTERNAL } = ERRORS;
 
 /** Value of `Retry-After` in seconds, by code. */
-const RETRY_AFTER: Partial<Record<ErrorCode, number>> = { OVERLOADED: 5, RATE_LIMITED: 300 };
+const RETRY_AFTER: Partial<Record<ErrorCode, number>> = {
+  OVERLOADED: OVERLOADED.retryAfter,
+  RATE_LIMITED: 300,
+};
 
 /** The gateway's own error responses, in the format of the service. */
 const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string]> = [
-  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'NOT_FOUND', 'Not found. Send conversion requests to /api/.'],
-  [ResponseType.RESOURCE_NOT_FOUND, 'NOT_FOUND', 'Not found. Send conversion requests to /api/.'],
-  [ResponseType.THROTTLED, 'OVERLOADED', OVERLOADED],
-  [ResponseType.QUOTA_EXCEEDED, 'OVERLOADED', OVERLOADED],
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'NOT_FOUND', NOT_FOUND.message],
+  [ResponseType.RESOURCE_NOT_FOUND, 'NOT_FOUND', NOT_FOUND.message],
+  [ResponseType.THROTTLED, 'OVERLOADED', OVERLOADED.message],
+  [ResponseType.QUOTA_EXCEEDED, 'OVERLOADED', OVERLOADED.message],
   // Also replaces Lambda's 429 for a router above the account's concurrency.
-  [ResponseType.INTEGRATION_FAILURE, 'OVERLOADED', OVERLOADED],
+  [ResponseType.INTEGRATION_FAILURE, 'OVERLOADED', OVERLOADED.message],
   [ResponseType.WAF_FILTERED, 'RATE_LIMITED', 'Too many requests from this IP address. Retry in 5 minutes.'],
   [ResponseType.INTEGRATION_TIMEOUT, 'TIMED_OUT', 'The conversion took longer than its time limit.'],
   [
@@ -44,7 +47,7 @@ const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string
     'BAD_PARAMETER',
     'The request could not be read. Percent-encode its query string.',
   ],
-  [ResponseType.DEFAULT_5XX, 'INTERNAL', 'Internal error. It has been logged.'],
+  [ResponseType.DEFAULT_5XX, 'INTERNAL', INTERNAL.message],
 ];
 
 /** A line of the access log. It has neither the query string, which contains the key, nor the path, which names files. */

@@ -45,10 +45,7 @@ export const routerAndReplies = [
   ]),
   ...inFile('functions/shared/quote.ts', [['/\\[output\\]|<br>/gi', '/\\[output\\]/gi']]),
   ...inFile('functions/shared/errors.ts', [
-    [
-      "new ConversionError('INTERNAL', 'Internal error. It has been logged.', {",
-      "new ConversionError('INTERNAL', String(thrown), {",
-    ],
+    ["new ConversionError('INTERNAL', undefined, {", "new ConversionError('INTERNAL', String(thrown), {"],
   ]),
   ...inFile('functions/shared/timeout.ts', [["signal.removeEventListener('abort', reject);", '']]),
   ...inFile('functions/conversion/handler.ts', [

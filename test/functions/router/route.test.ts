@@ -299,7 +299,7 @@ describe('an error', () => {
     const release = async (_ticket: unknown, refund: string) => void refunds.push(refund);
     dependencies = { ...dependencies, limiter: { ...limiter, release } };
     const busy = new ConversionError('OVERLOADED', 'Busy.');
-    const own = new ConversionError('OVERLOADED', 'Busy.', { values: { share: 4 } });
+    const own = new ConversionError('OVERLOADED', 'Busy.', { details: { share: 4 } });
     for (const error of [busy, own]) {
       answering(() => Promise.reject(error));
       await call();

@@ -22,6 +22,24 @@ describe('a ConversionError', () => {
   });
 });
 
+describe('the details of an error', () => {
+  it('belong to its code, stay when its parameter is set, and are never reported', () => {
+    const error = new ConversionError('OVERLOADED', 'Busy.', { details: { share: 4 } }).about('infile');
+
+    expect(error.detailsOf('OVERLOADED').share).toBe(4);
+    expect(error.detailsOf('RESULT_TOO_LARGE')).toEqual({});
+    expect(JSON.stringify(error.toReport())).not.toContain('share');
+  });
+
+  it('include a sentence and a retry time for codes that have them', () => {
+    expect(new ConversionError('OVERLOADED').toReport()).toEqual({
+      code: 'OVERLOADED',
+      message: 'The service is at capacity. Retry in 5 seconds.',
+      retryAfter: 5,
+    });
+  });
+});
+
 describe('an error of another kind', () => {
   it.each(['HACKED', 'toString', '__proto__', ''])(
     'is INTERNAL for the code %j of another process',

@@ -107,7 +107,7 @@ export async function servePages<Options extends PageOptions>(
           const thrown = error instanceof ProtocolError ? pageChangedError(error) : error;
           if (failed === undefined || !(thrown instanceof ConversionError)) throw thrown;
           const { code, message } = thrown;
-          throw new ConversionError(code, message, { cause: thrown, values: { url: failed } });
+          throw new ConversionError(code, message, { cause: thrown, details: { url: failed } });
         } finally {
           session.frames.stop();
           if (isCutOff()) process.exit(1);

@@ -1,4 +1,4 @@
-import { ConversionError } from '../../../shared/errors.ts';
+import { ConversionError, emptySourceError } from '../../../shared/errors.ts';
 import { type Claims, type Input, type Recognized, readInput } from '../inputs.ts';
 import { isArchive } from './archive.ts';
 import { recognizeArchive } from './archive-document.ts';
@@ -18,7 +18,7 @@ interface Document extends Recognized {
  * @throws ConversionError `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`, `SOURCE_TOO_LARGE`.
  */
 export async function recognize(bytes: Buffer, claims: Claims, encoding?: string): Promise<Document> {
-  if (bytes.length === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
+  if (bytes.length === 0) throw emptySourceError();
   const found = await byContent(bytes, claimOf(claims), encoding);
   if (found) return found;
   throw new ConversionError(

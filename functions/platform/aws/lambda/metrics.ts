@@ -103,7 +103,7 @@ function isTemporary(thrown: unknown): boolean {
 
 function keyTableError(cause: unknown): ConversionError {
   const message = 'The service cannot read its accounts at the moment. Retry in 5 seconds.';
-  return new ConversionError('OVERLOADED', message, { cause, retryAfter: 5 });
+  return new ConversionError('OVERLOADED', message, { cause });
 }
 
 /**

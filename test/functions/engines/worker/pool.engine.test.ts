@@ -96,7 +96,7 @@ describe('a request', () => {
   });
 
   it('ends with the result or the error that the engine reports, and the process continues', async () => {
-    const pool = open({ messages: { PAGE_RANGE: ({ page }) => `There is no page ${page}.` } });
+    const pool = open({ messages: { RESULT_TOO_LARGE: ({ sheet }) => `Sheet ${sheet} is too large.` } });
     const before = await pidFor(pool);
     const events: number[] = [];
     const onHeartbeat = (done: number) => void events.push(done);
@@ -111,10 +111,10 @@ describe('a request', () => {
       code: 'CORRUPT_SOURCE',
       message: 'The document is damaged.',
     });
-    expect(await failure('fail with values', 'PAGE_RANGE')).toMatchObject({
-      code: 'PAGE_RANGE',
-      message: 'There is no page 3.',
-      values: { page: 3 },
+    expect(await failure('fail with values', 'RESULT_TOO_LARGE')).toMatchObject({
+      code: 'RESULT_TOO_LARGE',
+      message: 'Sheet 3 is too large.',
+      details: { sheet: 3 },
     });
     // The first is unknown, and the second has no message.
     expect(await failure('fail', 'PWNED')).toMatchObject({ code: 'INTERNAL' });
