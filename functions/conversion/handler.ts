@@ -159,6 +159,6 @@ async function withHint(
   const isAboutSource = error.code === 'UNSUPPORTED_SOURCE' && error.parameter === 'infile';
   if (!isAboutSource || sourcePath === undefined) return error;
   const kind = kindOfBytes(await readHead(sourcePath).catch(() => ''));
-  if (!kind || kind.tool === tool) return error;
+  if (!kind || kind.readers[0] === tool) return error;
   return new ConversionError(error.code, `${error.message} ${toolHint(kind)}`, { cause: error.cause });
 }

@@ -1,5 +1,5 @@
 import type { SourceFacts } from '../shared/source/facts.ts';
-import { kindOfBytes, kindOfType } from '../shared/source/file-kind.ts';
+import { kindOfBytes, kindOfType, READERS } from '../shared/source/file-kind.ts';
 import { readInput } from './office/inputs.ts';
 
 /** The parts of a tool that decide whether it can write a result. */
@@ -16,17 +16,6 @@ interface Target {
   readonly isPaged: boolean;
 }
 
-/** The tools that write PDFs. */
-export const WRITERS = ['pdftools', 'imageproc', 'html2pdf', 'doc2any'].map((name) => ({
-  name,
-  formats: ['pdf'],
-  paged: [],
-}));
-
-const PAGE = ['html2pdf', 'html2image', 'doc2any'];
-const DRAWING = ['imageproc', 'html2pdf'];
-/** A PDF of a browser keeps the shapes of a drawing. */
-const DRAWING_TO_PDF = DRAWING.toReversed();
 const SVG = /^\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*|<!doctype svg[^>]*>\s*)*<svg[\s>]/i;
 const PAGE_START =
   /^(\xef\xbb\xbf)?\s*(<\?xml[^>]*>\s*)?(<!--[\s\S]*?-->\s*)*<(!doctype html|html|head|body|title|meta|div|p|h1|table|style)\b/i;
@@ -51,22 +40,23 @@ export function chooseTool<T extends Writer>(
   return readers.find((tool) => (isPaged ? tool.paged : tool.formats).includes(format)) ?? readers[0];
 }
 
-/** Returns the names of the tools that can read a source, the best one first. */
+/** Returns the names of the tools that can read a source, the best one first. The first one for `pdf` writes it. */
 export function readersOf({ head, name, contentType }: SourceFacts, format = ''): readonly string[] {
-  const drawing = format === 'pdf' ? DRAWING_TO_PDF : DRAWING;
+  // A PDF of a browser keeps the shapes of a drawing.
+  const drawing = format === 'pdf' ? READERS.drawing.toReversed() : READERS.drawing;
   if (SVG.test(head)) return drawing;
-  if (PAGE_START.test(head)) return PAGE;
+  if (PAGE_START.test(head)) return READERS.page;
   const kind = kindOfBytes(head);
-  if (kind) return kind.tool === 'html2pdf' ? PAGE : kind.tool ? [kind.tool] : [];
+  if (kind) return kind.readers;
   const extension = /\.([a-z0-9]{1,8})$/i.exec(name)?.[1]?.toLowerCase() ?? '';
-  const type = kindOfType(contentType)?.tool;
   if (extension === 'svg' || contentType === 'image/svg+xml') return drawing;
   if (PAGE_EXTENSION.test(extension) || /^(text\/html|application\/xhtml\+xml)$/.test(contentType))
-    return PAGE;
-  if (readInput(extension) !== undefined) return ['doc2any'];
-  if (IMAGE_EXTENSION.test(extension)) return ['imageproc'];
-  if (type !== undefined) return [type];
-  if (contentType.startsWith('text/') || isText(head)) return ['doc2any'];
+    return READERS.page;
+  if (readInput(extension) !== undefined) return READERS.document;
+  if (IMAGE_EXTENSION.test(extension)) return READERS.image;
+  const type = kindOfType(contentType);
+  if (type) return type.readers;
+  if (contentType.startsWith('text/') || isText(head)) return READERS.document;
   return [];
 }
 

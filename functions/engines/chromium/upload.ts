@@ -2,7 +2,7 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
-import { HEAD_BYTES, kindOfBytes, notAPageError } from '../../shared/source/file-kind.ts';
+import { HEAD_BYTES, kindOfBytes, notAPageError, READERS } from '../../shared/source/file-kind.ts';
 import type { Conversion, Download, PageFile } from '../../shared/tool.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
 import { type ScriptDependencies, sandboxedPool, withoutObserver } from '../worker/sandbox.ts';
@@ -49,7 +49,7 @@ export async function openUploadedPage(
     const head = index > 0 ? '' : await headOf({ file, start: 0, bytes: source.bytes });
     const kind = kindOfBytes(head);
     // Browsers show images.
-    if (kind && kind.tool !== 'html2pdf' && kind.tool !== 'imageproc') throw notAPageError(kind);
+    if (kind && kind.readers !== READERS.page && kind.readers !== READERS.image) throw notAPageError(kind);
     if (!head.startsWith('PK\x03\x04')) {
       const key = add(path, { file, start: 0, bytes: source.bytes });
       page ??= key;

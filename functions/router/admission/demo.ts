@@ -8,7 +8,6 @@ import { ConversionError } from '../../shared/errors.ts';
 import { FORMATS } from '../../shared/formats.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { Parameter } from '../../shared/options/option.ts';
-import { defaultsOf } from '../../shared/options/read-options.ts';
 import type { DemoSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits, Tool } from '../../shared/tool.ts';
 import { toolForSource } from '../auto/read-kind.ts';
@@ -43,17 +42,21 @@ interface DemoCall {
 export const DEMO_LIMITS = { sourceBytes: 5_000_000, conversionTime: 10_000 } as const;
 
 const TEXT = 'DEMO';
-/** How imageproc draws the watermark. */
-const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
-  '-frame': '0',
-  '-resize': '1024x1024>',
-  '-gravity': 'Center',
-  '-font': 'Helvetica-Bold',
-  '-pointsize': '96',
-  '-fill': 'rgba(200,0,0,0.6)',
-  '-stroke': 'rgba(255,255,255,0.6)',
-  '-annotate': TEXT,
-};
+/** How the watermark is drawn into the first page of a PDF, and into an image. */
+const WATERMARKS = {
+  pdf: { app: 'pdftools', '-f': '1', '-l': '1' },
+  image: {
+    app: 'imageproc',
+    '-frame': '0',
+    '-resize': '1024x1024>',
+    '-gravity': 'Center',
+    '-font': 'Helvetica-Bold',
+    '-pointsize': '96',
+    '-fill': 'rgba(200,0,0,0.6)',
+    '-stroke': 'rgba(255,255,255,0.6)',
+    '-annotate': TEXT,
+  },
+} as const;
 
 /**
  * Runs a demo conversion and returns the URL of its result, or none if anything fails. The caller's own result stays
@@ -118,22 +121,17 @@ function watermarkRequest(
   { format, outputName, source, tool }: ConversionRequest,
   tools: readonly Tool[],
 ): ConversionRequest {
-  const named = (name: string) => tools.find((each) => each.name === name);
-  const pdftools = named('pdftools');
-  if (outputName.kind === 'one' && format === 'pdf' && pdftools) {
-    const options = { ...defaultsOf(pdftools.options), firstPage: 1, lastPage: 1, watermark: TEXT };
-    const plain = { response: 'text', optionNames: [], ignored: [] } as const;
-    return { tool: pdftools, source, format, outputName, options, ...plain };
-  }
-  if (outputName.kind === 'one' && FORMATS[format].maxSide !== undefined) {
-    const query = { app: 'imageproc', infile: source, outfile: outputName.name, ...IMAGE_OPTIONS };
-    const pairs = Object.entries(query).map(([name, value]) => ({ name, value }));
-    return readRequest(pairs, tools);
-  }
-  throw new ConversionError(
-    'UNSUPPORTED_CONVERSION',
-    `Demo mode does not support ${outputName.kind === 'one' ? format : 'multi-file'} output from ${tool.name}.`,
-  );
+  const kind = format === 'pdf' ? 'pdf' : FORMATS[format].maxSide !== undefined ? 'image' : undefined;
+  if (outputName.kind !== 'one' || !kind)
+    throw new ConversionError(
+      'UNSUPPORTED_CONVERSION',
+      `Demo mode does not support ${outputName.kind === 'one' ? format : 'multi-file'} output from ${tool.name}.`,
+    );
+  const query = { infile: source, outfile: outputName.name, ...WATERMARKS[kind] };
+  const pairs = Object.entries(query).map(([name, value]) => ({ name, value }));
+  const request = readRequest(pairs, tools, { isObject: true });
+  // This option has no name for callers.
+  return kind === 'pdf' ? { ...request, options: { ...request.options, watermark: TEXT } } : request;
 }
 
 /**

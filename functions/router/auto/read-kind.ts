@@ -1,5 +1,5 @@
 import type { ConversionRequest } from '../../conversion/request.ts';
-import { chooseTool, WRITERS } from '../../engines/choose-tool.ts';
+import { chooseTool, readersOf } from '../../engines/choose-tool.ts';
 import type { Invoke } from '../../platform/invoke/invoke.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { SourceFacts } from '../../shared/source/facts.ts';
@@ -46,8 +46,7 @@ export async function toolForSource(
 
 /** Returns the tool that has a source converted to a PDF, if it is the one that accepts the options. */
 function chooseMerger(found: SourceFacts, accepting: readonly Tool[]): Tool | undefined {
-  const isConvertible = chooseTool(found, { format: 'pdf', isPaged: false }, WRITERS) !== undefined;
-  return isConvertible ? accepting.find(({ name }) => name === 'pdftools') : undefined;
+  return readersOf(found, 'pdf').length > 0 ? accepting.find(({ name }) => name === 'pdftools') : undefined;
 }
 
 async function readFacts(

@@ -1,9 +1,19 @@
 import { ConversionError } from '../errors.ts';
 
-/** A kind of file, and the tool that converts it, if there is one. */
+/** The tools that read each kind of file, the best one first. */
+export const READERS = {
+  page: ['html2pdf', 'html2image', 'doc2any'],
+  drawing: ['imageproc', 'html2pdf'],
+  email: [],
+  pdf: ['pdftools'],
+  document: ['doc2any'],
+  image: ['imageproc'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** A kind of file. */
 interface FileKind {
   readonly plural: string;
-  readonly tool: 'pdftools' | 'imageproc' | 'doc2any' | 'html2pdf' | undefined;
+  readonly readers: readonly string[];
   /** Whether a file begins like this. The first kilobyte has one character for each byte. */
   readonly begins: (head: string) => boolean;
   /** Whether a browser that took such a file for text shows this as its beginning. */
@@ -32,18 +42,18 @@ const KINDS: readonly FileKind[] = [
   // Before PDF, whose signature a page may contain as text.
   {
     plural: 'web pages',
-    tool: 'html2pdf',
+    readers: READERS.page,
     begins: (head) => /^\s*<(!doctype html|html|head|body)\b/i.test(head),
   },
   // Before the kinds of files that a mail may contain as text.
   {
     plural: 'emails',
-    tool: undefined,
+    readers: READERS.email,
     begins: (head) => MAIL.test(head),
   },
   {
     plural: 'PDF documents',
-    tool: 'pdftools',
+    readers: READERS.pdf,
     // Programs open documents that lack this line, too.
     begins: (head) => head.includes('%PDF-') || /^(%.*\s+)?\d+ \d+ obj\s/.test(head),
     isShownAs: (text) => /^\s*%PDF-\d/.test(text),
@@ -51,7 +61,7 @@ const KINDS: readonly FileKind[] = [
   },
   {
     plural: 'Office documents',
-    tool: 'doc2any',
+    readers: READERS.document,
     begins: (head) =>
       startsWithAny(head, [COMPOUND, '{\\rtf']) ||
       (head.startsWith(ARCHIVE) &&
@@ -63,7 +73,7 @@ const KINDS: readonly FileKind[] = [
   },
   {
     plural: 'images',
-    tool: 'imageproc',
+    readers: READERS.image,
     begins: (head) =>
       startsWithAny(head, IMAGES) ||
       (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) ||
@@ -93,6 +103,6 @@ export function notAPageError(kind: FileKind): ConversionError {
 }
 
 /** Returns a sentence that names the tool for a kind of file, or says that there is none. */
-export function toolHint({ plural, tool }: FileKind): string {
+export function toolHint({ plural, readers: [tool] }: FileKind): string {
   return tool ? `Use app=${tool} for ${plural}.` : `No tool converts ${plural}.`;
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { chooseTool } from '../../../functions/engines/choose-tool.ts';
+import { READERS } from '../../../functions/shared/source/file-kind.ts';
 import * as tools from '../../../functions/tools.ts';
 
 const ZIP = `PK\x03\x04${' '.repeat(26)}`;
@@ -36,4 +37,12 @@ it('believes the bytes before the name and the media type', () => {
 it('chooses the tool that writes one file per page', () => {
   expect(chosen('%PDF-1.7', 'txt', { isPaged: true })).toBe('pdftools');
   expect(chosen('<html>', 'png', { isPaged: true })).toBe('doc2any');
+});
+
+it('knows only names of tools, and a tool that writes a PDF for each kind of file', () => {
+  const names = Object.values(READERS).flat();
+  const first = Object.values(READERS).flatMap((readers) => readers.slice(0, 1));
+
+  expect(names.filter((name) => !Object.hasOwn(tools, name))).toEqual([]);
+  expect(first.every((name) => tools[name].formats.some((format) => format === 'pdf'))).toBe(true);
 });

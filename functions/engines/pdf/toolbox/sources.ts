@@ -5,7 +5,7 @@ import { kindOfBytes } from '../../../shared/source/file-kind.ts';
 import { readHead } from '../../../shared/source/read-head.ts';
 import type { Conversion, Download, SourceFile } from '../../../shared/tool.ts';
 import { INFILE, UnconvertedError, type UnconvertedSource } from '../../../shared/unconverted.ts';
-import { chooseTool, WRITERS } from '../../choose-tool.ts';
+import { readersOf } from '../../choose-tool.ts';
 import type { Capabilities } from '../pdf.ts';
 import type { ToolboxOptions } from './options.ts';
 
@@ -60,14 +60,14 @@ export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> 
   const unconverted: Array<UnconvertedSource & { readonly parameter: string }> = [];
   for (const { path, name, contentType, parameter, url = INFILE } of sources) {
     const head = await readHead(path);
-    const tool = chooseTool({ head, name, contentType }, { format: 'pdf', isPaged: false }, WRITERS);
-    if (tool?.name === 'pdftools') continue;
+    const [tool] = readersOf({ head, name, contentType }, 'pdf');
+    if (tool === 'pdftools') continue;
     if (!tool) {
       const message = `The file for '${parameter}' is neither a PDF nor a file that can be converted to one.`;
       throw new ConversionError('UNSUPPORTED_SOURCE', message, { parameter });
     }
     const asPages = parameter === 'infile' || parameter === '-append';
-    unconverted.push({ url, tool: tool.name, asPages, parameter });
+    unconverted.push({ url, tool, asPages, parameter });
   }
   const [first] = unconverted;
   if (!first) return;
@@ -81,7 +81,7 @@ export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> 
 
 /** @throws ConversionError `UNSUPPORTED_SOURCE` for a source that is not a PDF. */
 export async function checkPdf({ path }: { readonly path: string }): Promise<void> {
-  if (kindOfBytes(await readHead(path))?.tool === 'pdftools') return;
+  if (kindOfBytes(await readHead(path))?.readers[0] === 'pdftools') return;
   throw new ConversionError('UNSUPPORTED_SOURCE', 'The source is not a PDF document.');
 }
 

@@ -21,16 +21,16 @@ it.each([
 ] as const)('names %s for %s', async (tool, path) => {
   const bytes = await fixture(path);
 
-  expect(kindOfBytes(bytes.toString('latin1', 0, HEAD_BYTES))?.tool).toBe(tool);
+  expect(kindOfBytes(bytes.toString('latin1', 0, HEAD_BYTES))?.readers[0]).toBe(tool);
   // As a browser shows it that takes it for text in UTF-8 or in Windows-1252.
-  expect(kindOfText(bytes.toString('utf8', 0, 64))?.tool).toBe(tool);
-  expect(kindOfText(bytes.toString('latin1', 0, 64))?.tool).toBe(tool);
+  expect(kindOfText(bytes.toString('utf8', 0, 64))?.readers[0]).toBe(tool);
+  expect(kindOfText(bytes.toString('latin1', 0, 64))?.readers[0]).toBe(tool);
 });
 
 it('names the tool for a PDF without a header', () => {
   const headless = makePdf([{}]).subarray('%PDF-1.7\n'.length).toString('latin1', 0, HEAD_BYTES);
 
-  expect([headless, `%\xe2\xe3\n${headless}`].map((head) => kindOfBytes(head)?.tool)).toEqual(
+  expect([headless, `%\xe2\xe3\n${headless}`].map((head) => kindOfBytes(head)?.readers[0])).toEqual(
     Array(2).fill('pdftools'),
   );
 });
@@ -38,7 +38,7 @@ it('names the tool for a PDF without a header', () => {
 it('names the tool for a PDF with junk before its header', () => {
   const bytes = makePdf([{}], { junk: '\x80 junk\n' });
 
-  expect(kindOfBytes(bytes.toString('latin1', 0, HEAD_BYTES))?.tool).toBe('pdftools');
+  expect(kindOfBytes(bytes.toString('latin1', 0, HEAD_BYTES))?.readers[0]).toBe('pdftools');
 });
 
 it.each([
@@ -61,7 +61,7 @@ it.each([
   ['just text', undefined],
   ['Note: a mail has the field\nMIME-Version\n: 1.0', undefined],
 ])('names the tool for %j: %s', (head, tool) => {
-  expect(kindOfBytes(head)?.tool).toBe(tool);
+  expect(kindOfBytes(head)?.readers[0]).toBe(tool);
 });
 
 it('takes no text for a file that begins like one, unless it does', () => {
@@ -76,5 +76,5 @@ it.each([
   ['image/heic', 'imageproc'],
   ['application/zip', undefined],
 ])('names the tool for the media type %s: %s', (type, tool) => {
-  expect(kindOfType(type)?.tool).toBe(tool);
+  expect(kindOfType(type)?.readers[0]).toBe(tool);
 });
