@@ -7,6 +7,7 @@ import { MAX_URL_LENGTH, type Parameter } from '../shared/options/option.ts';
 import { checkOrder } from '../shared/options/order.ts';
 import { type NamedOptions, readOptions, repeatedError } from '../shared/options/read-options.ts';
 import { readSource, readSourceUrl } from '../shared/options/source-parameter.ts';
+import { namesSource } from '../shared/options/sources.ts';
 import { suggest } from '../shared/options/suggest.ts';
 import { checkFormat, type OutputName, readOutputName } from '../shared/output-name.ts';
 import { quote } from '../shared/quote.ts';
@@ -289,4 +290,25 @@ function endOf(text: string): number | undefined {
     if (count > MAX_PARAMETERS) return end;
     start = end + 1;
   }
+}
+
+/** Returns the URL that tools download a bundled source from. */
+export type SampleUrl = (name: string) => Promise<string> | string;
+
+const SAMPLE = 'sample:';
+
+/** Returns parameters with URLs in place of `sample:NAME`, in `infile` and in options that name a source. */
+export function withSamples(
+  parameters: readonly Parameter[],
+  { tools, sampleUrl }: { readonly tools: readonly Tool[]; readonly sampleUrl?: SampleUrl | undefined },
+): Promise<Parameter[]> {
+  return Promise.all(
+    parameters.map(async (parameter) => {
+      const { name, value } = parameter;
+      const sample = tools.map(({ example }) => example.infile).find((infile) => value === SAMPLE + infile);
+      if (!sampleUrl || sample === undefined) return parameter;
+      if (name !== 'infile' && !tools.some((tool) => namesSource(tool, name))) return parameter;
+      return { name, value: await sampleUrl(sample) };
+    }),
+  );
 }

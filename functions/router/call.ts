@@ -9,12 +9,12 @@ import { ConversionError, type ErrorCode } from '../shared/errors.ts';
 import { containsApiKey } from '../shared/find-api-keys.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { abortError, isTimeout } from '../shared/timeout.ts';
-import type { Body } from './body/body.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Endpoint } from './endpoints.ts';
 import type { HttpRequest } from './http.ts';
 import type { HttpReply, Presentation } from './reply.ts';
 import type { CacheStatus } from './reuse.ts';
-import type { TracedCall } from './traces/traced-call.ts';
+import type { TracedCall } from './trace-exporter.ts';
+import type { Body } from './uploads/body.ts';
 
 /** Identifies a call in every log line, in the response and to the tool. */
 export interface Trace {

@@ -9,9 +9,7 @@ import { describe } from '../shared/log.ts';
 import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
 import { admit, type LimitDependencies } from './admission/admit.ts';
-import { toolForSource } from './auto/read-kind.ts';
-import type { Body } from './body/body.ts';
-import { UPLOAD_TIMES } from './body/pace-upload.ts';
+import { toolForSource } from './auto.ts';
 import {
   type CallFacts,
   failureOf,
@@ -25,6 +23,7 @@ import type { Dependencies } from './dependencies.ts';
 import { invokeTool } from './invoke.ts';
 import { convertCached } from './reuse.ts';
 import { takeTurn } from './turn.ts';
+import { type Body, UPLOAD_TIMES } from './uploads/body.ts';
 import { CallUploads, type OpenedRequest } from './uploads/call-uploads.ts';
 
 /** Who works, for the limits and the log, and what stops the work. */

@@ -1,4 +1,5 @@
 import type { AfterReply } from '../conversion/after-reply.ts';
+import type { SampleUrl } from '../conversion/request.ts';
 import type { KeyFinder } from '../platform/keys/keys.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
@@ -13,8 +14,7 @@ import type { LimitDependencies } from './admission/admit.ts';
 import type { DemoDependencies } from './admission/demo.ts';
 import type { HealthDependencies } from './health.ts';
 import type { Coalesce } from './reuse.ts';
-import type { SampleUrl } from './samples.ts';
-import type { Traces } from './traces/traced-call.ts';
+import type { Traces } from './trace-exporter.ts';
 
 /** The dependencies of the router, which differ between AWS and one machine. */
 export interface Dependencies

@@ -19,14 +19,14 @@ export async function deleteResult(
 ): Promise<HttpReply> {
   const url = path.startsWith(FILES_PATH) ? path : query.find(({ name }) => name === 'url')?.value;
   if (!url) throw new ConversionError('MISSING_PARAMETER', "Parameter 'url' is missing.");
-  const [, objectKey = '', prefix = ''] = OBJECT_KEY.exec(pathOf(url)) ?? [];
+  const [, objectKey = '', prefix = ''] = OBJECT_KEY.exec(urlPathOf(url)) ?? [];
   if (!isOwner(account, prefix))
     throw new ConversionError('NOT_FOUND', 'This is not the URL of a result of this account.');
   await storage.remove({ account, objectKey });
   return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: '' };
 }
 
-function pathOf(url: string): string {
+function urlPathOf(url: string): string {
   try {
     return decodeURIComponent(new URL(url, 'http://localhost').pathname);
   } catch {

@@ -1,20 +1,18 @@
-import { checkLength, parameterNames } from '../conversion/request.ts';
+import { checkLength, parameterNames, withSamples } from '../conversion/request.ts';
 import { accountOfIp } from '../platform/ip-account.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { alternatives } from '../shared/quote.ts';
-import { authenticate } from './admission/authenticate.ts';
+import { authenticate, isSignedLink, linkExpiry, verifyLink } from './admission/authenticate.ts';
 import { convertDemo } from './admission/demo.ts';
-import { isSignedLink, linkExpiry, verifyLink } from './admission/signature.ts';
-import { openBody } from './body/body.ts';
 import { type Call, type CallResult, failureOf, logFields, tracedCall, traceOf } from './call.ts';
 import { type Ended, runConversion, whileAdmitted } from './conversion.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import type { Dependencies } from './dependencies.ts';
-import { findEndpoint } from './endpoint.ts';
+import { findEndpoint } from './endpoints.ts';
 import { healthReply } from './health.ts';
 import type { HttpRequest } from './http.ts';
-import { describeApi } from './reference/openapi.ts';
+import { describeApi } from './reference.ts';
 import {
   compressedReply,
   type HttpReply,
@@ -25,8 +23,8 @@ import {
 } from './reply.ts';
 import { deleteResult } from './results.ts';
 import { cacheHeaders } from './reuse.ts';
-import { withSamples } from './samples.ts';
 import { takeTurn } from './turn.ts';
+import { openBody } from './uploads/body.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
 import { readUsage } from './usage.ts';
 

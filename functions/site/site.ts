@@ -1,11 +1,9 @@
 import { gzipSync } from 'node:zlib';
-import { readRequest } from '../conversion/request.ts';
-import { createKeylessLimit } from '../router/admission/keyless.ts';
+import { readRequest, withSamples } from '../conversion/request.ts';
+import { createKeylessLimit } from '../router/admission/admit.ts';
 import type { HttpRequest } from '../router/http.ts';
-import { llmsText } from '../router/reference/llms.ts';
-import { commonParameters } from '../router/reference/openapi.ts';
+import { commonParameters, llmsText } from '../router/reference.ts';
 import { type HttpReply, problemsOf } from '../router/reply.ts';
-import { withSamples } from '../router/samples.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Tool } from '../shared/tool.ts';
 import { type AccountDependencies, createAccounts } from './accounts/accounts.ts';

@@ -7,7 +7,7 @@ import type { KeyRecord, Keys, NewKey } from '../../functions/platform/keys/keys
 import type { Records } from '../../functions/platform/records.ts';
 import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage/report.ts';
 import type { Usage } from '../../functions/platform/usage/usage.ts';
-import { signQuery } from '../../functions/router/admission/signature.ts';
+import { signQuery } from '../../functions/router/admission/authenticate.ts';
 import { monthOf } from '../../functions/shared/dates.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { Members, readEmail } from '../../functions/site/accounts/members.ts';

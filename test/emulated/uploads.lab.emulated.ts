@@ -9,7 +9,7 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
 import { createKeys } from '../../functions/platform/keys/key-store.ts';
-import { signQuery } from '../../functions/router/admission/signature.ts';
+import { signQuery } from '../../functions/router/admission/authenticate.ts';
 import { quarters } from '../fixtures/image.ts';
 import { readPdf } from '../helpers/pdf.ts';
 import { useEmulator } from './use-emulator.ts';

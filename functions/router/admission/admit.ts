@@ -1,8 +1,9 @@
+import { accountOfIp } from '../../platform/ip-account.ts';
 import type { KeyRecord } from '../../platform/keys/keys.ts';
 import { limitHeaders, retryAfter } from '../../platform/limits/headers.ts';
 import type { Exceeded, Limiter, Refund } from '../../platform/limits/limits.ts';
 import { isCurrent } from '../../platform/limits/windows.ts';
-import { dayOf } from '../../shared/dates.ts';
+import { dayOf, MINUTE } from '../../shared/dates.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { RateLimits } from '../../shared/rate-limits.ts';
@@ -22,7 +23,7 @@ export function limitsOf({ limits }: KeyRecord, defaults: RateLimits): RateLimit
   return { ...defaults, ...limits };
 }
 
-export type Admitted =
+type Admitted =
   | {
       readonly admitted: true;
       /** Ends the call and returns headers with the remaining limits for its reply. Never fails. */
@@ -102,4 +103,40 @@ function limitError(exceeded: Exceeded, limits: RateLimits, now = Date.now()): C
 
 function counted(count: number | undefined, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Maximum number of IP addresses to count per minute. Requests from others are not read. */
+const MAX_IPS = 10_000;
+
+/** Limits how many requests without a key are read per minute and IP address. */
+export interface KeylessLimit {
+  /** Whether another request may be read. */
+  admits(ip: string | undefined): boolean;
+  count(ip: string | undefined): void;
+}
+
+/** Counts in memory, because reading a query takes less time than counting it in the database. */
+export function createKeylessLimit(
+  perMinute: number,
+  now: () => number = () => performance.now(),
+): KeylessLimit {
+  const counts = new Map<string, number>();
+  let started = now();
+  const find = (caller: string) => {
+    if (now() - started > MINUTE) {
+      counts.clear();
+      started = now();
+    }
+    return counts.get(caller) ?? 0;
+  };
+  return {
+    admits: (ip) => {
+      const count = find(accountOfIp(ip));
+      return count === 0 ? counts.size < MAX_IPS : count < perMinute;
+    },
+    count: (ip) => {
+      const caller = accountOfIp(ip);
+      counts.set(caller, find(caller) + 1);
+    },
+  };
 }

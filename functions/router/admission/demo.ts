@@ -10,11 +10,11 @@ import { describe, type Log } from '../../shared/log.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import type { DemoSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits, Tool } from '../../shared/tool.ts';
-import { toolForSource } from '../auto/read-kind.ts';
+import { toolForSource } from '../auto.ts';
 import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
 import { invokeTool } from '../invoke.ts';
 import { takeTurn } from '../turn.ts';
-import type { KeylessLimit } from './keyless.ts';
+import type { KeylessLimit } from './admit.ts';
 
 export interface DemoDependencies {
   /** Demo mode is off if absent. */

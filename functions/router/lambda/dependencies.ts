@@ -21,8 +21,8 @@ import { loadSite } from '../../site/load.ts';
 import * as tools from '../../tools.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { createCoalescer } from '../reuse.ts';
-import { createTraces } from '../traces/traces.ts';
-import { createSiteGateway, type SiteGateway } from './site-gateway.ts';
+import { createTraces } from '../traces.ts';
+import { createSiteGateway, type SiteGateway } from './http.ts';
 
 /**
  * Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones.

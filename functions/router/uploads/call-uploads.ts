@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { ConversionRequest } from '../../conversion/request.ts';
+import { type ConversionRequest, type SampleUrl, withSamples } from '../../conversion/request.ts';
 import type { Storage } from '../../platform/storage.ts';
 import { createUploadId, type Uploads, uploadGoneError, uploadKeyOf } from '../../platform/uploads.ts';
 import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
@@ -10,9 +10,8 @@ import { readDataUrl } from '../../shared/source/data-url.ts';
 import type { SourceFacts } from '../../shared/source/facts.ts';
 import { HEAD_BYTES } from '../../shared/source/file-kind.ts';
 import type { ConversionLimits, PageFile, Tool } from '../../shared/tool.ts';
-import type { Body } from '../body/body.ts';
-import { type FilePart, isFile } from '../body/part.ts';
-import { type SampleUrl, withSamples } from '../samples.ts';
+import type { Body } from './body.ts';
+import { type FilePart, isFile } from './multipart.ts';
 
 interface Dependencies {
   readonly tools: readonly Tool[];

@@ -11,9 +11,9 @@ import type { Parameter } from '../../shared/options/option.ts';
 import { repeatedError } from '../../shared/options/read-options.ts';
 import { quote } from '../../shared/quote.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
-import type { Body } from '../body/body.ts';
-import { isFile } from '../body/part.ts';
 import { type HttpReply, jsonReply } from '../reply.ts';
+import type { Body } from './body.ts';
+import { isFile } from './multipart.ts';
 
 interface Dependencies {
   readonly uploads?: Uploads | undefined;

@@ -13,7 +13,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { ROUTES, type Route } from '../../../functions/router/endpoint.ts';
+import { ROUTES, type Route } from '../../../functions/router/endpoints.ts';
 import { ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
 import { SITE_PATH, TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createSmtp } from '../../../functions/platform/smtp.ts';
-import { llmsText } from '../../../functions/router/reference/llms.ts';
+import { llmsText } from '../../../functions/router/reference.ts';
 import { assetsOf } from '../../../functions/site/html.ts';
 import { createSite, type Site } from '../../../functions/site/site.ts';
 import * as tools from '../../../functions/tools.ts';

@@ -36,7 +36,7 @@ export const keysAndLimits = [
     ["  await limiter.release(all.ticket, 'all');\n", ''],
     ['{ ...watermarked, source: await run(request) }', '{ ...watermarked, ...request }'],
   ]),
-  ...inFile('functions/router/admission/signature.ts', [
+  ...inFile('functions/router/admission/authenticate.ts', [
     ['!isValid || !isUnchanged', '!isValid && !isUnchanged'],
     ['1000 * Number(expires) > now', '1e6 * Number(expires) > now'],
   ]),

@@ -21,7 +21,7 @@ export const routerAndReplies = [
     ],
   ]),
   ...inFile('functions/router/cors.ts', [['!isAny && !allowed.includes(origin)', "!isAny && origin === ''"]]),
-  ...inFile('functions/router/endpoint.ts', [
+  ...inFile('functions/router/endpoints.ts', [
     ["header('cdn-loop')?.includes(CDN_LOOP)", "header('cdn-loop') === CDN_LOOP"],
   ]),
   ...inFile('functions/router/invoke.ts', [
@@ -34,7 +34,7 @@ export const routerAndReplies = [
   ...inFile('functions/conversion/request.ts', [
     ['({ name, value }) => !containsApiKey(', '({ name, value }) => containsApiKey('],
   ]),
-  ...inFile('functions/router/body/body.ts', [['close();\n    throw thrown;', 'throw thrown;']]),
+  ...inFile('functions/router/uploads/body.ts', [['close();\n    throw thrown;', 'throw thrown;']]),
   ...inFile('functions/router/uploads/call-uploads.ts', [
     ['(^|\\/)\\.\\.?(\\/|$)', '(^|\\/)\\.(\\/|$)'],
     ['    this.#bytesLeft -= bytes;\n', ''],

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hashApiKey, keyIdOf } from '../../../../../functions/platform/keys/api-key.ts';
-import { signQuery } from '../../../../../functions/router/admission/signature.ts';
+import { signQuery } from '../../../../../functions/router/admission/authenticate.ts';
 import { createCoalescer } from '../../../../../functions/router/reuse.ts';
 import { route } from '../../../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../../../functions/shared/tool.ts';

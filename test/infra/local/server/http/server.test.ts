@@ -5,8 +5,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { DiskStorage } from '../../../../../functions/platform/local/disk-storage.ts';
-import { paceUpload } from '../../../../../functions/router/body/pace-upload.ts';
 import type { HttpRequest } from '../../../../../functions/router/http.ts';
+import { paceUpload } from '../../../../../functions/router/uploads/body.ts';
 import { createHttpServer } from '../../../../../infra/local/server/http/server.ts';
 
 let server: Server;

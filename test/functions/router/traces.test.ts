@@ -2,15 +2,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
-import { createApiKey } from '../../../../functions/platform/keys/api-key.ts';
-import type { KeyRecord } from '../../../../functions/platform/keys/keys.ts';
-import type { Dependencies } from '../../../../functions/router/dependencies.ts';
-import { createCoalescer } from '../../../../functions/router/reuse.ts';
-import { route } from '../../../../functions/router/route.ts';
-import { createTraces } from '../../../../functions/router/traces/traces.ts';
-import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
-import * as tools from '../../../../functions/tools.ts';
-import { unlimited } from '../../accounts.ts';
+import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
+import type { KeyRecord } from '../../../functions/platform/keys/keys.ts';
+import type { Dependencies } from '../../../functions/router/dependencies.ts';
+import { createCoalescer } from '../../../functions/router/reuse.ts';
+import { route } from '../../../functions/router/route.ts';
+import { createTraces } from '../../../functions/router/traces.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import * as tools from '../../../functions/tools.ts';
+import { unlimited } from '../accounts.ts';
 
 interface Span {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Storage } from '../../../functions/platform/storage.ts';
 import type { Uploads } from '../../../functions/platform/uploads.ts';
-import { findEndpoint } from '../../../functions/router/endpoint.ts';
+import { findEndpoint } from '../../../functions/router/endpoints.ts';
 import { headerOf } from './header.ts';
 
 const uploads = {} as Uploads;

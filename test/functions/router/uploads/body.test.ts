@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parameterNames } from '../../../../functions/conversion/request.ts';
-import { openBody } from '../../../../functions/router/body/body.ts';
-import { isFile } from '../../../../functions/router/body/part.ts';
+import { openBody } from '../../../../functions/router/uploads/body.ts';
+import { isFile } from '../../../../functions/router/uploads/multipart.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { headerOf } from '../header.ts';
 

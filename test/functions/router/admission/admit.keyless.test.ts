@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createKeylessLimit, type KeylessLimit } from '../../../../functions/router/admission/keyless.ts';
+import { createKeylessLimit, type KeylessLimit } from '../../../../functions/router/admission/admit.ts';
 
 /** Counts a request if it is admitted. */
 const admitBy = (limit: KeylessLimit) => (ip: string) => {

@@ -3,8 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readMultipart } from '../../../../functions/router/body/multipart.ts';
-import { isFile } from '../../../../functions/router/body/part.ts';
+import { isFile, readMultipart } from '../../../../functions/router/uploads/multipart.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
 
 const TYPE = 'multipart/form-data; boundary=b';

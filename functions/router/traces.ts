@@ -1,15 +1,16 @@
-import { reportFailure, type TraceSettings, type Traces } from './traced-call.ts';
+import { describe } from '../shared/log.ts';
+import type { TraceSettings, Traces } from './trace-exporter.ts';
 
 /** Sends traces as OpenTelemetry. Loads its packages with the first call, so that they do not delay the start. */
 export function createTraces(settings: TraceSettings): Traces {
   let loaded: Promise<Traces> | undefined;
   const open = async (): Promise<Traces> => {
-    const { openExporter } = await import('./exporter.ts');
+    const { openExporter } = await import('./trace-exporter.ts');
     return openExporter(settings, await settings.headers?.());
   };
   const failed = (thrown: unknown) => {
     loaded = undefined;
-    reportFailure(settings.log, thrown);
+    settings.log('traces not sent', { cause: describe(thrown) }, 'warn');
   };
   return {
     record(call) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { describeApi } from '../../../../functions/router/reference/openapi.ts';
-import * as tools from '../../../../functions/tools.ts';
+import { describeApi } from '../../../functions/router/reference.ts';
+import * as tools from '../../../functions/tools.ts';
 
 interface Schema {
   readonly required?: readonly string[];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hashApiKey, keyIdOf } from '../../../../functions/platform/keys/api-key.ts';
 import type { KeyFinder } from '../../../../functions/platform/keys/keys.ts';
-import { isSignedLink, signQuery, verifyLink } from '../../../../functions/router/admission/signature.ts';
+import { isSignedLink, signQuery, verifyLink } from '../../../../functions/router/admission/authenticate.ts';
 import { recordOf } from '../../accounts.ts';
 
 /** The key of the vectors in the reference. It is nobody's. */

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { paceUpload } from '../../../../functions/router/body/pace-upload.ts';
+import { paceUpload } from '../../../../functions/router/uploads/body.ts';
 
 /** Time limits that a busy machine does not reach. */
 const PATIENT = { idle: 60_000, whole: 60_000 };
