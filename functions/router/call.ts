@@ -13,7 +13,7 @@ import type { Endpoint } from './endpoints.ts';
 import type { HttpRequest } from './http.ts';
 import type { HttpReply, Presentation } from './reply.ts';
 import type { CacheStatus } from './reuse.ts';
-import type { TracedCall } from './trace-exporter.ts';
+import type { TracedCall, TraceSettings, Traces } from './trace-exporter.ts';
 import type { Body } from './uploads/body.ts';
 
 /** Identifies a call in every log line, in the response and to the tool. */
@@ -105,7 +105,7 @@ export function failureOf(
  * Whether a tool may have been invoked. With `QUOTA_EXCEEDED`, the storage refused either the grant, before that, or
  * the result.
  */
-export function wasInvoked({ code, request, result, exceedsShare }: CallFacts): boolean {
+function wasInvoked({ code, request, result, exceedsShare }: CallFacts): boolean {
   return request !== undefined && !exceedsShare && (code !== 'QUOTA_EXCEEDED' || result !== undefined);
 }
 
@@ -120,7 +120,7 @@ export function refundOf(facts: CallFacts): Refund {
 }
 
 /** Returns the resources that the conversion used, unless another call has already counted them. */
-export function measuredBy({ result, sharedWith }: CallFacts): Measured | undefined {
+function measuredBy({ result, sharedWith }: CallFacts): Measured | undefined {
   return sharedWith === undefined ? result?.measured : undefined;
 }
 
@@ -198,4 +198,24 @@ export async function recordFailure(
   await failures
     .record({ account, time: Date.now(), code, requestId, ...tool })
     .catch((thrown: unknown) => log('failure not recorded', { cause: describe(thrown) }, 'error'));
+}
+
+/** Sends traces as OpenTelemetry. Loads its packages with the first call, so that they do not delay the start. */
+export function createTraces(settings: TraceSettings): Traces {
+  let loaded: Promise<Traces> | undefined;
+  const open = async (): Promise<Traces> => {
+    const { openExporter } = await import('./trace-exporter.ts');
+    return openExporter(settings, await settings.headers?.());
+  };
+  const failed = (thrown: unknown) => {
+    loaded = undefined;
+    settings.log('traces not sent', { cause: describe(thrown) }, 'warn');
+  };
+  return {
+    record(call) {
+      loaded ??= open();
+      loaded.then((traces) => traces.record(call)).catch(failed);
+    },
+    flush: async () => (await loaded?.catch(() => undefined))?.flush(),
+  };
 }

@@ -12,7 +12,7 @@ import type { Log } from '../shared/log.ts';
 import type { RouterSettings } from '../shared/settings/service.ts';
 import type { LimitDependencies } from './admission/admit.ts';
 import type { DemoDependencies } from './admission/demo.ts';
-import type { HealthDependencies } from './health.ts';
+import type { HealthDependencies } from './endpoints.ts';
 import type { Coalesce } from './reuse.ts';
 import type { Traces } from './trace-exporter.ts';
 

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { MAX_PARAMETERS } from '../conversion/request.ts';
 import type { KeyRecord } from '../platform/keys/keys.ts';
 import type { Parameter } from '../shared/options/option.ts';
 
@@ -32,4 +33,24 @@ export interface HttpRequest {
   readonly member?: KeyRecord | undefined;
   /** IP address of the caller. */
   readonly ip?: string | undefined;
+}
+
+/**
+ * Decodes a query into pairs in their order. Decodes at most one more than the maximum, because the key has not been
+ * checked yet.
+ */
+export function decodeQuery(text: string): Parameter[] {
+  return [...new URLSearchParams(text.slice(0, endOf(text)))].map(([name, value]) => ({ name, value }));
+}
+
+/** Returns the end of the first pair beyond the maximum, or `undefined` if there is none. */
+function endOf(text: string): number | undefined {
+  let [start, count] = [0, 0];
+  for (;;) {
+    const end = text.indexOf('&', start);
+    if (end < 0) return undefined;
+    if (end > start) count += 1;
+    if (count > MAX_PARAMETERS) return end;
+    start = end + 1;
+  }
 }

@@ -7,10 +7,15 @@ import { authenticate, isSignedLink, linkExpiry, verifyLink } from './admission/
 import { convertDemo } from './admission/demo.ts';
 import { type Call, type CallResult, failureOf, logFields, tracedCall, traceOf } from './call.ts';
 import { type Ended, runConversion, whileAdmitted } from './conversion.ts';
-import { corsHeaders, preflightReply } from './cors.ts';
 import type { Dependencies } from './dependencies.ts';
-import { findEndpoint } from './endpoints.ts';
-import { healthReply } from './health.ts';
+import {
+  corsHeaders,
+  deleteResult,
+  findEndpoint,
+  healthReply,
+  preflightReply,
+  readUsage,
+} from './endpoints.ts';
 import type { HttpRequest } from './http.ts';
 import { describeApi } from './reference.ts';
 import {
@@ -21,12 +26,10 @@ import {
   presentationOf,
   withHeaders,
 } from './reply.ts';
-import { deleteResult } from './results.ts';
 import { cacheHeaders } from './reuse.ts';
 import { takeTurn } from './turn.ts';
 import { openBody } from './uploads/body.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
-import { readUsage } from './usage.ts';
 
 /** Responds to one request and logs its outcome in one line. */
 export async function route(

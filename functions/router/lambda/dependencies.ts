@@ -19,9 +19,9 @@ import { logSettings } from '../../shared/settings/service.ts';
 import { CONVERSION_LIMITS } from '../../shared/tool.ts';
 import { loadSite } from '../../site/load.ts';
 import * as tools from '../../tools.ts';
+import { createTraces } from '../call.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { createCoalescer } from '../reuse.ts';
-import { createTraces } from '../traces.ts';
 import { createSiteGateway, type SiteGateway } from './http.ts';
 
 /**

@@ -18,10 +18,10 @@ import { UPLOAD_PREFIX, uploadGoneError } from '../../../functions/platform/uplo
 import type { Failures } from '../../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
 import { createKeylessLimit } from '../../../functions/router/admission/admit.ts';
+import { createTraces } from '../../../functions/router/call.ts';
 import { FILES_PATH, type HttpRequest } from '../../../functions/router/http.ts';
 import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
-import { createTraces } from '../../../functions/router/traces.ts';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { sourceTooLargeError, stoppingError } from '../../../functions/shared/errors.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';

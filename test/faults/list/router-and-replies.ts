@@ -20,7 +20,9 @@ export const routerAndReplies = [
       "await admission.release(facts.result ? refundOf(facts) : 'none')",
     ],
   ]),
-  ...inFile('functions/router/cors.ts', [['!isAny && !allowed.includes(origin)', "!isAny && origin === ''"]]),
+  ...inFile('functions/router/endpoints.ts', [
+    ['!isAny && !allowed.includes(origin)', "!isAny && origin === ''"],
+  ]),
   ...inFile('functions/router/endpoints.ts', [
     ["header('cdn-loop')?.includes(CDN_LOOP)", "header('cdn-loop') === CDN_LOOP"],
   ]),

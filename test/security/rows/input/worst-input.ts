@@ -2,7 +2,7 @@ import { readRequest } from '../../../../functions/conversion/request.ts';
 import { servedPath } from '../../../../functions/engines/chromium/proxy/served-files.ts';
 import { authenticate } from '../../../../functions/router/admission/authenticate.ts';
 import { traceOf } from '../../../../functions/router/call.ts';
-import { corsHeaders } from '../../../../functions/router/cors.ts';
+import { corsHeaders } from '../../../../functions/router/endpoints.ts';
 import { presentationOf } from '../../../../functions/router/reply.ts';
 import { createCoalescer } from '../../../../functions/router/reuse.ts';
 import { route } from '../../../../functions/router/route.ts';

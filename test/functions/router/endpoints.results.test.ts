@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createPrefix } from '../../../functions/platform/storage.ts';
-import { deleteResult } from '../../../functions/router/results.ts';
+import { deleteResult } from '../../../functions/router/endpoints.ts';
 import { KEPT_RESULTS } from '../../helpers/kept-results.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { headerOf } from './header.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { corsHeaders, preflightReply } from '../../../functions/router/cors.ts';
+import { corsHeaders, preflightReply } from '../../../functions/router/endpoints.ts';
 import { headerOf } from './header.ts';
 
 const from = (origin: string, method = 'GET') => ({ method, header: headerOf({ origin }) });

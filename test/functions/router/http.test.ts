@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { checkLength, decodeQuery, MAX_PARAMETERS } from '../../../functions/conversion/request.ts';
+import { checkLength, MAX_PARAMETERS } from '../../../functions/conversion/request.ts';
+import { decodeQuery } from '../../../functions/router/http.ts';
 
 it('decodes pairs in their order', () => {
   expect(decodeQuery('-r=72&infile=a%26b&-gray&-r=1+2')).toEqual([
