@@ -1,17 +1,25 @@
-import type { Invocation, InvocationResult, Invoke, StoredDetails } from '../platform/invoke/invoke.ts';
+import {
+  type AfterReply,
+  beforeReply,
+  type Invocation,
+  type InvocationResult,
+  type Invoke,
+  type Measured,
+  type StoredDetails,
+  type TimedStep,
+} from '../platform/invoke.ts';
 import type { Put } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
+import type { Format } from '../shared/formats.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { ReadValidators } from '../shared/source/download.ts';
 import type { ReadFacts } from '../shared/source/facts.ts';
 import { kindOfBytes, toolHint } from '../shared/source/file-kind.ts';
 import { readHead } from '../shared/source/read-head.ts';
 import { isTimeout, withTimeout } from '../shared/timeout.ts';
-import type { Download, Engine, OptionsOf, Sources, Tool } from '../shared/tool.ts';
+import type { Converted, Download, Engine, OptionsOf, Output, Sources, Tool } from '../shared/tool.ts';
 import { UnconvertedError } from '../shared/unconverted.ts';
-import { type AfterReply, beforeReply } from './after-reply.ts';
 import { ConversionDirectories } from './directories.ts';
-import { type ConversionObserver, Measurement } from './measure.ts';
 import { storeOutputs } from './store.ts';
 
 interface Dependencies {
@@ -161,4 +169,71 @@ async function withHint(
   const kind = kindOfBytes(await readHead(sourcePath).catch(() => ''));
   if (!kind || kind.readers[0] === tool) return error;
   return new ConversionError(error.code, `${error.message} ${toolHint(kind)}`, { cause: error.cause });
+}
+
+/** Observes conversions, for metrics. */
+export interface ConversionObserver {
+  started(tool: string): void;
+  /** `code` is `OK`, `CANCELLED`, or the code of the error. */
+  ended(tool: string, code: string, measured: Measured): void;
+}
+
+/** Maximum steps in a trace. A conversion of many pages waits for many workers. */
+const MAX_TIMED = 50;
+
+/** Measures one conversion while it runs. */
+export class Measurement {
+  sourceBytes = 0;
+  /** The downloaded source, if there is one. */
+  sourcePath: string | undefined;
+  resultBytes = 0;
+  #pages = 0;
+  readonly #started = performance.now();
+  readonly #steps = new Map<string, number>();
+  readonly #timed: TimedStep[] = [];
+
+  /** Adds milliseconds to a step that has just ended. Without waiting, it took less than its `duration`. */
+  add(step: string, milliseconds: number, duration = milliseconds): void {
+    this.#steps.set(step, (this.#steps.get(step) ?? 0) + milliseconds);
+    if (this.#timed.length < MAX_TIMED)
+      this.#timed.push({ step, at: Date.now() - duration, milliseconds: duration });
+  }
+
+  /** Adds the duration of `work` to a step in milliseconds, without the time spent waiting for a worker. */
+  async time<Value>(step: string, work: () => Promise<Value>): Promise<Value> {
+    const started = performance.now();
+    const queued = this.#steps.get('queue') ?? 0;
+    try {
+      return await work();
+    } finally {
+      const duration = performance.now() - started;
+      this.add(step, duration - ((this.#steps.get('queue') ?? 0) - queued), duration);
+    }
+  }
+
+  /** Yields the outputs and counts their pages. A PDF has the pages of the document unless it says otherwise, other files one. */
+  async *pagesOf({ outputs, pageCount }: Converted, format: Format): AsyncGenerator<Output> {
+    for await (const output of outputs) {
+      this.#pages += output.pages ?? (format === 'pdf' ? (pageCount ?? 1) : 1);
+      yield output;
+    }
+  }
+
+  /** Returns the measurements so far. Concurrent waits of one conversion can add up to more than its duration. */
+  result(): Measured {
+    const total = performance.now() - this.#started;
+    const steps = [...this.#steps].map(([name, milliseconds]) => [name, tenth(Math.max(0, milliseconds))]);
+    return {
+      sourceBytes: this.sourceBytes,
+      resultBytes: this.resultBytes,
+      pages: this.#pages,
+      milliseconds: tenth(total),
+      steps: Object.fromEntries(steps),
+      timed: this.#timed,
+    };
+  }
+}
+
+function tenth(milliseconds: number): number {
+  return Math.round(10 * milliseconds) / 10;
 }

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
+import { networkOf } from '../shared/network.ts';
 import { withoutAbsent } from '../shared/without-absent.ts';
-import { parseRestrictions, type Restrictions, UNRESTRICTED } from './keys/restrictions.ts';
+import { parseRestrictions, type Restrictions, UNRESTRICTED } from './keys.ts';
 import type { Attributes, Item, Table } from './table.ts';
 
 /** Owns API keys and, optionally, an email address for signing in. */
@@ -134,4 +136,19 @@ function accountOf(item: Item): Account {
     signedOut: signedOut ?? 0,
     restrictions: parseRestrictions(restrictions),
   });
+}
+
+/** The account of all demo conversions together. Each IP address has a sub-account. */
+export const DEMO_ACCOUNT = 'demo';
+
+export function isIpAccount(account: string): boolean {
+  return /^demo-[0-9a-f]{16}$/.test(account);
+}
+
+/** Returns an opaque account for an IP address, also outside demo mode. */
+export function accountOfIp(ip = ''): string {
+  const hash = createHash('sha256')
+    .update(`demo ${networkOf(ip)}`)
+    .digest('hex');
+  return `${DEMO_ACCOUNT}-${hash.slice(0, 16)}`;
 }

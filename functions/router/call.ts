@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { ConversionRequest } from '../conversion/request.ts';
-import type { InvocationResult, Measured } from '../platform/invoke/invoke.ts';
-import type { KeyRecord } from '../platform/keys/keys.ts';
-import type { Refund } from '../platform/limits/limits.ts';
-import type { Failures } from '../platform/usage/failures.ts';
-import type { Usage } from '../platform/usage/usage.ts';
+import type { InvocationResult, Measured } from '../platform/invoke.ts';
+import type { KeyRecord } from '../platform/keys.ts';
+import type { Refund } from '../platform/limits.ts';
+import type { Failures, Usage } from '../platform/usage.ts';
 import { ConversionError, type ErrorCode } from '../shared/errors.ts';
 import { containsApiKey } from '../shared/find-api-keys.ts';
 import { describe, type Log } from '../shared/log.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { beforeReply } from '../conversion/after-reply.ts';
 import { type ConversionRequest, readRequest } from '../conversion/request.ts';
-import type { InvocationResult } from '../platform/invoke/invoke.ts';
-import type { KeyRecord } from '../platform/keys/keys.ts';
+import { beforeReply, type InvocationResult } from '../platform/invoke.ts';
+import type { KeyRecord } from '../platform/keys.ts';
 import { ONCE_PREFIX } from '../platform/storage.ts';
 import { ConversionError, type ErrorReport } from '../shared/errors.ts';
 import { describe } from '../shared/log.ts';

@@ -1,12 +1,10 @@
-import type { AfterReply } from '../conversion/after-reply.ts';
 import type { SampleUrl } from '../conversion/request.ts';
-import type { KeyFinder } from '../platform/keys/keys.ts';
+import type { AfterReply } from '../platform/invoke.ts';
+import type { KeyFinder } from '../platform/keys.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
-import type { Storage } from '../platform/storage.ts';
-import type { Uploads } from '../platform/uploads.ts';
-import type { Failures } from '../platform/usage/failures.ts';
-import type { PriceRows } from '../platform/usage/report.ts';
-import type { Usage } from '../platform/usage/usage.ts';
+import type { Storage, Uploads } from '../platform/storage.ts';
+import type { Failures, Usage } from '../platform/usage.ts';
+import type { PriceRows } from '../platform/usage-report.ts';
 import type { ConversionError } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
 import type { RouterSettings } from '../shared/settings/service.ts';

@@ -1,11 +1,9 @@
-import type { Health, MachineStatus } from '../platform/health.ts';
-import type { KeyRecord } from '../platform/keys/keys.ts';
-import { limitHeaders } from '../platform/limits/headers.ts';
-import type { Limiter } from '../platform/limits/limits.ts';
-import { isOwner, type Storage } from '../platform/storage.ts';
-import type { Uploads } from '../platform/uploads.ts';
-import { type PriceRows, usageReport } from '../platform/usage/report.ts';
-import type { Usage } from '../platform/usage/usage.ts';
+import type { Health, MachineStatus } from '../platform/invoke.ts';
+import type { KeyRecord } from '../platform/keys.ts';
+import { type Limiter, limitHeaders } from '../platform/limits.ts';
+import { isOwner, type Storage, type Uploads } from '../platform/storage.ts';
+import type { Usage } from '../platform/usage.ts';
+import { type PriceRows, usageReport } from '../platform/usage-report.ts';
 import { monthOf } from '../shared/dates.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { RateLimits } from '../shared/rate-limits.ts';

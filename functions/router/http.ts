@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { MAX_PARAMETERS } from '../conversion/request.ts';
-import type { KeyRecord } from '../platform/keys/keys.ts';
+import type { KeyRecord } from '../platform/keys.ts';
 import type { Parameter } from '../shared/options/option.ts';
 
 /** The path whose responses are JSON, and whose POST takes the parameters as JSON. */

@@ -1,6 +1,5 @@
-import type { Invocation, InvocationResult, Invoke, Measured } from '../platform/invoke/invoke.ts';
-import { createPrefix, folderOf, type Storage } from '../platform/storage.ts';
-import { UPLOAD_PREFIX } from '../platform/uploads.ts';
+import type { Invocation, InvocationResult, Invoke, Measured } from '../platform/invoke.ts';
+import { createPrefix, folderOf, type Storage, UPLOAD_PREFIX } from '../platform/storage.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
 import { replaceSources, sourcesIn } from '../shared/options/sources.ts';
 import { contentTypeOf } from '../shared/output-name.ts';

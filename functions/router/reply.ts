@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { ConversionRequest } from '../conversion/request.ts';
-import type { InvocationResult } from '../platform/invoke/invoke.ts';
+import type { InvocationResult } from '../platform/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
 import { type NamedOptions, namesWithoutEffect } from '../shared/options/read-options.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ConversionRequest } from '../conversion/request.ts';
-import type { InvocationResult } from '../platform/invoke/invoke.ts';
+import type { InvocationResult } from '../platform/invoke.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';

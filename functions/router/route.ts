@@ -1,6 +1,6 @@
 import { checkLength, parameterNames, withSamples } from '../conversion/request.ts';
-import { accountOfIp } from '../platform/ip-account.ts';
-import type { KeyRecord } from '../platform/keys/keys.ts';
+import { accountOfIp } from '../platform/accounts.ts';
+import type { KeyRecord } from '../platform/keys.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { alternatives } from '../shared/quote.ts';
 import { authenticate, isSignedLink, linkExpiry, verifyLink } from './admission/authenticate.ts';

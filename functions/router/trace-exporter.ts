@@ -2,7 +2,7 @@ import { isSpanContextValid, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } fro
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { TimedStep } from '../platform/invoke/invoke.ts';
+import type { TimedStep } from '../platform/invoke.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { PRODUCT } from '../shared/product.ts';
 

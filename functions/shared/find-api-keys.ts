@@ -1,4 +1,4 @@
-/** Seven letters and digits of a key; see `platform/keys/api-key.ts`. */
+/** Seven letters and digits of a key; see `platform/keys.ts`. */
 const GROUP = '[0-9A-HJKMNP-TV-Z]{7}';
 const GROUP_LENGTH = 7;
 /**

@@ -1,6 +1,5 @@
-import type { Failure } from '../platform/usage/failures.ts';
-import { type ReportedRow, sumRows } from '../platform/usage/report.ts';
-import type { UsageRow } from '../platform/usage/usage.ts';
+import type { Failure, UsageRow } from '../platform/usage.ts';
+import { type ReportedRow, sumRows } from '../platform/usage-report.ts';
 import { type Html, html, withCode } from './html.ts';
 import { TEXTS } from './texts.ts';
 

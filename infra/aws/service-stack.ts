@@ -12,7 +12,7 @@ import type {
   SiteEnvironment,
   ToolEnvironment,
 } from '../../functions/platform/aws/environment.ts';
-import { defaultSizes, type Sizes } from '../../functions/platform/aws/sizes.ts';
+import { defaultSizes, type Sizes } from '../../functions/platform/usage-report.ts';
 import { SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import { type RouterSettings, withoutZeros } from '../../functions/shared/settings/service.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';

@@ -1,8 +1,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { createApiKey } from '../../functions/platform/keys/api-key.ts';
-import { withKeys } from '../../functions/platform/local/with-keys.ts';
+import { createApiKey, withKeys } from '../../functions/platform/keys.ts';
 import { createLog } from '../../functions/shared/log.ts';
 import { composeService } from '../local/server/compose.ts';
 import { readSignedUrl } from '../local/server/http/files.ts';

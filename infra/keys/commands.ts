@@ -1,12 +1,11 @@
 import { userInfo } from 'node:os';
 import { LINK_PARAMETERS, readRequest, withWholeInfile } from '../../functions/conversion/request.ts';
 import type { AccountTable } from '../../functions/platform/accounts.ts';
-import type { AuditLog } from '../../functions/platform/audit.ts';
-import { keyIdOf } from '../../functions/platform/keys/api-key.ts';
-import type { KeyRecord, Keys, NewKey } from '../../functions/platform/keys/keys.ts';
-import type { Records } from '../../functions/platform/records.ts';
-import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage/report.ts';
-import type { Usage } from '../../functions/platform/usage/usage.ts';
+import type { KeyRecord, Keys, NewKey } from '../../functions/platform/keys.ts';
+import { keyIdOf } from '../../functions/platform/keys.ts';
+import type { AuditLog, Records } from '../../functions/platform/stores.ts';
+import type { Usage } from '../../functions/platform/usage.ts';
+import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage-report.ts';
 import { signQuery } from '../../functions/router/admission/authenticate.ts';
 import { monthOf } from '../../functions/shared/dates.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';

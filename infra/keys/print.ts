@@ -1,7 +1,7 @@
-import type { AuditEntry } from '../../functions/platform/audit.ts';
-import { isValid, type KeyRecord } from '../../functions/platform/keys/keys.ts';
-import type { Restrictions } from '../../functions/platform/keys/restrictions.ts';
-import type { ReportedRow } from '../../functions/platform/usage/report.ts';
+import type { Restrictions } from '../../functions/platform/keys.ts';
+import { isValid, type KeyRecord } from '../../functions/platform/keys.ts';
+import type { AuditEntry } from '../../functions/platform/stores.ts';
+import type { ReportedRow } from '../../functions/platform/usage-report.ts';
 import { dayOf } from '../../functions/shared/dates.ts';
 
 /** Formats a key as lines of names and values. */

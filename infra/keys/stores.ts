@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { defaultSizes, type Sizes } from '../../functions/platform/aws/sizes.ts';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
 import { createStores } from '../../functions/platform/stores.ts';
-import { createPricing } from '../../functions/platform/usage/report.ts';
+import { createPricing, defaultSizes, type Sizes } from '../../functions/platform/usage-report.ts';
 import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
 import { originSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';

@@ -1,8 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createApiKey } from '../../functions/platform/keys/api-key.ts';
-import { withKeys } from '../../functions/platform/local/with-keys.ts';
+import { createApiKey, withKeys } from '../../functions/platform/keys.ts';
 import { createLog, describe } from '../../functions/shared/log.ts';
 import { Members } from '../../functions/site/accounts/members.ts';
 import { lockDataDirectory } from './operation/lock.ts';

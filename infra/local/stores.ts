@@ -1,7 +1,11 @@
 import { join } from 'node:path';
-import { deleteExpired, keepSpace, openDatabase } from '../../functions/platform/local/database.ts';
-import { diskSize } from '../../functions/platform/local/free-space.ts';
-import { createSqliteTable } from '../../functions/platform/local/table.ts';
+import {
+  createSqliteTable,
+  deleteExpired,
+  keepSpace,
+  openDatabase,
+} from '../../functions/platform/local/database.ts';
+import { diskSize } from '../../functions/platform/local/disk-space.ts';
 import { createStores } from '../../functions/platform/stores.ts';
 import * as tools from '../../functions/tools.ts';
 

@@ -8,7 +8,7 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
-import { createKeys } from '../../functions/platform/keys/key-store.ts';
+import { createKeys } from '../../functions/platform/key-store.ts';
 import { signQuery } from '../../functions/router/admission/authenticate.ts';
 import { quarters } from '../fixtures/image.ts';
 import { readPdf } from '../helpers/pdf.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll } from 'vitest';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
-import { createKeys } from '../../functions/platform/keys/key-store.ts';
+import { createKeys } from '../../functions/platform/key-store.ts';
 import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';

@@ -1,7 +1,6 @@
-import type { KeyRecord } from '../../functions/platform/keys/keys.ts';
-import type { Limiter } from '../../functions/platform/limits/limits.ts';
-import { windowsAt } from '../../functions/platform/limits/windows.ts';
-import type { Usage } from '../../functions/platform/usage/usage.ts';
+import type { KeyRecord } from '../../functions/platform/keys.ts';
+import { type Limiter, windowsAt } from '../../functions/platform/limits.ts';
+import type { Usage } from '../../functions/platform/usage.ts';
 
 /** The record of a key whose account is `account`. */
 export function recordOf(account: string, more: Partial<KeyRecord> = {}): KeyRecord {

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { openDatabase } from '../../functions/platform/local/database.ts';
-import { createSqliteTable } from '../../functions/platform/local/table.ts';
+import { createSqliteTable, openDatabase } from '../../functions/platform/local/database.ts';
 import type { Table } from '../../functions/platform/table.ts';
 
 /** Opens the table of a database in a directory, until the process ends. */

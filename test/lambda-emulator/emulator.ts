@@ -1,6 +1,6 @@
 import { PutBucketCorsCommand } from '@aws-sdk/client-s3';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
-import { createKeys } from '../../functions/platform/keys/key-store.ts';
+import { createKeys } from '../../functions/platform/key-store.ts';
 import { parseSettings, type Settings } from '../../infra/aws/settings.ts';
 import { startDynalite } from '../aws-servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../aws-servers/lambda-endpoint.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { PRICES } from '../../functions/platform/usage/prices.ts';
+import { PRICES } from '../../functions/platform/usage-report.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
 import * as tools from '../../functions/tools.ts';
 

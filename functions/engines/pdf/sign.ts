@@ -20,7 +20,7 @@ import {
   SignerInfo,
   setEngine,
 } from 'pkijs';
-import { isIpAccount } from '../../platform/ip-account.ts';
+import { isIpAccount } from '../../platform/accounts.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Pdf } from './pdf.ts';
 

@@ -2,7 +2,7 @@ import { textSetting } from '../../shared/settings/environment.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import type { RouterSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
-import type { Sizes } from './sizes.ts';
+import type { Sizes } from '../usage-report.ts';
 
 /** Settings that every function gets from the stack. */
 export interface FunctionEnvironment {

@@ -15,20 +15,17 @@ import {
   DEMO_PREFIX,
   type Grant,
   type GrantRequest,
+  invalidFormError,
   ONCE_PREFIX,
   type Put,
   type Storage,
-} from '../storage.ts';
-import type { Table } from '../table.ts';
-import {
-  invalidFormError,
   UPLOAD_LIFETIME,
   UPLOAD_PREFIX,
   type Uploads,
   type UploadTarget,
-} from '../uploads.ts';
-import { DiskQuota } from './disk-quota.ts';
-import { diskFullError, type FreeSpace } from './free-space.ts';
+} from '../storage.ts';
+import type { Table } from '../table.ts';
+import { DiskQuota, diskFullError, type FreeSpace } from './disk-space.ts';
 
 interface DiskGrant extends Grant, Omit<GrantRequest, 'lifetime'> {
   /** Time on this process's monotonic clock, so that conversions survive changes of the system clock. */

@@ -1,7 +1,6 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { untilAborted, withTimeout } from '../../shared/timeout.ts';
-import type { Invocation, Invoke } from '../invoke/invoke.ts';
-import { readResult } from '../invoke/result.ts';
+import { type Invocation, type Invoke, readResult } from '../invoke.ts';
 
 interface LocalInvoke {
   /** Rejects with `OVERLOADED` at the maximum, and for an account that has half of it, which leaves a part to others. */

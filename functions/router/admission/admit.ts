@@ -1,8 +1,13 @@
-import { accountOfIp } from '../../platform/ip-account.ts';
-import type { KeyRecord } from '../../platform/keys/keys.ts';
-import { limitHeaders, retryAfter } from '../../platform/limits/headers.ts';
-import type { Exceeded, Limiter, Refund } from '../../platform/limits/limits.ts';
-import { isCurrent } from '../../platform/limits/windows.ts';
+import { accountOfIp } from '../../platform/accounts.ts';
+import type { KeyRecord } from '../../platform/keys.ts';
+import {
+  type Exceeded,
+  isCurrent,
+  type Limiter,
+  limitHeaders,
+  type Refund,
+  retryAfter,
+} from '../../platform/limits.ts';
 import { dayOf, MINUTE } from '../../shared/dates.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { describe, type Log } from '../../shared/log.ts';

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { LINK_PARAMETERS } from '../../conversion/request.ts';
-import type { KeyFinder, KeyRecord } from '../../platform/keys/keys.ts';
+import type { KeyFinder, KeyRecord } from '../../platform/keys.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 

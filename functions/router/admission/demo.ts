@@ -1,7 +1,7 @@
 import { type ConversionRequest, type QueryOrigin, readRequest } from '../../conversion/request.ts';
-import type { Invoke } from '../../platform/invoke/invoke.ts';
-import { accountOfIp, DEMO_ACCOUNT } from '../../platform/ip-account.ts';
-import type { CallLimits, Limiter } from '../../platform/limits/limits.ts';
+import { accountOfIp, DEMO_ACCOUNT } from '../../platform/accounts.ts';
+import type { Invoke } from '../../platform/invoke.ts';
+import type { CallLimits, Limiter } from '../../platform/limits.ts';
 import { DEMO_PREFIX, type Storage } from '../../platform/storage.ts';
 import { HOUR } from '../../shared/dates.ts';
 import { ConversionError } from '../../shared/errors.ts';

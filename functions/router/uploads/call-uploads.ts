@@ -1,7 +1,12 @@
 import { Readable } from 'node:stream';
 import { type ConversionRequest, type SampleUrl, withSamples } from '../../conversion/request.ts';
-import type { Storage } from '../../platform/storage.ts';
-import { createUploadId, type Uploads, uploadGoneError, uploadKeyOf } from '../../platform/uploads.ts';
+import {
+  createUploadId,
+  type Storage,
+  type Uploads,
+  uploadGoneError,
+  uploadKeyOf,
+} from '../../platform/storage.ts';
 import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
 import { isSentFile, type Parameter } from '../../shared/options/option.ts';
 import { namesSource, replaceSources, sourcesIn } from '../../shared/options/sources.ts';

@@ -1,11 +1,11 @@
-import type { KeyRecord } from '../../platform/keys/keys.ts';
+import type { KeyRecord } from '../../platform/keys.ts';
 import {
   createUploadId,
   invalidFormError,
   UPLOAD_LIFETIME,
   type Uploads,
   uploadKeyOf,
-} from '../../platform/uploads.ts';
+} from '../../platform/storage.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { repeatedError } from '../../shared/options/read-options.ts';

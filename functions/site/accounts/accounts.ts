@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { accountOfIp } from '../../platform/ip-account.ts';
-import { isValid, rotateKey } from '../../platform/keys/keys.ts';
-import type { Limiter } from '../../platform/limits/limits.ts';
-import type { Records } from '../../platform/records.ts';
+import { accountOfIp } from '../../platform/accounts.ts';
+import { isValid, rotateKey } from '../../platform/keys.ts';
+import type { Limiter } from '../../platform/limits.ts';
+import type { Records } from '../../platform/stores.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { takeTurn } from '../../router/turn.ts';
 import { DAY, HOUR, monthOf } from '../../shared/dates.ts';

@@ -1,9 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Account, AccountTable } from '../../platform/accounts.ts';
-import { isValid, type KeyRecord, type Keys } from '../../platform/keys/keys.ts';
-import type { Restrictions } from '../../platform/keys/restrictions.ts';
-import { windowEnds } from '../../platform/limits/windows.ts';
-import type { Records } from '../../platform/records.ts';
+import { isValid, type KeyRecord, type Keys, type Restrictions } from '../../platform/keys.ts';
+import { windowEnds } from '../../platform/limits.ts';
+import type { Records } from '../../platform/stores.ts';
 import { DAY, HOUR, MINUTE } from '../../shared/dates.ts';
 
 /** A person who can sign in. */

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
-import type { Records } from '../../platform/records.ts';
+import type { Records } from '../../platform/stores.ts';
 import { MINUTE } from '../../shared/dates.ts';
 
 /** How often the page shows a new key: once, and after one reload. */

@@ -1,7 +1,7 @@
-import { isValid, type KeyRecord } from '../../platform/keys/keys.ts';
-import type { Used } from '../../platform/limits/limits.ts';
-import type { Failure } from '../../platform/usage/failures.ts';
-import type { ReportedRow } from '../../platform/usage/report.ts';
+import { isValid, type KeyRecord } from '../../platform/keys.ts';
+import type { Used } from '../../platform/limits.ts';
+import type { Failure } from '../../platform/usage.ts';
+import type { ReportedRow } from '../../platform/usage-report.ts';
 import { dayOf } from '../../shared/dates.ts';
 import type { RateLimits } from '../../shared/rate-limits.ts';
 import { type Html, html, withCode } from '../html.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Records } from '../../platform/records.ts';
+import type { Records } from '../../platform/stores.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { MINUTE } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';

@@ -1,13 +1,16 @@
 import type { AccountTable } from '../../platform/accounts.ts';
-import type { AuditLog } from '../../platform/audit.ts';
-import { type KeyRecord, type Keys, type NewKey, rotateKey } from '../../platform/keys/keys.ts';
 import {
+  type KeyRecord,
+  type Keys,
+  type NewKey,
   namesOf,
   type Restrictions,
   restrictionsOf,
+  rotateKey,
   together,
   type Writable,
-} from '../../platform/keys/restrictions.ts';
+} from '../../platform/keys.ts';
+import type { AuditLog } from '../../platform/stores.ts';
 import type { RateLimits } from '../../shared/rate-limits.ts';
 import { LOCAL_OPERATOR, type Members } from '../accounts/members.ts';
 

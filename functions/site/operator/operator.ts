@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { AccountTable } from '../../platform/accounts.ts';
-import type { AuditLog } from '../../platform/audit.ts';
-import type { KeyRecord, Keys } from '../../platform/keys/keys.ts';
+import type { KeyRecord, Keys } from '../../platform/keys.ts';
 import type { SendMail } from '../../platform/smtp.ts';
-import type { Failures } from '../../platform/usage/failures.ts';
-import type { PriceRows } from '../../platform/usage/report.ts';
-import type { Usage, UsageRow } from '../../platform/usage/usage.ts';
+import type { AuditLog } from '../../platform/stores.ts';
+import type { Failures, Usage, UsageRow } from '../../platform/usage.ts';
+import type { PriceRows } from '../../platform/usage-report.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { monthOf } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';

@@ -1,4 +1,4 @@
-import type { Health, MachineStatus, ToolStatus } from '../../platform/health.ts';
+import type { Health, MachineStatus, ToolStatus } from '../../platform/invoke.ts';
 import { type Html, html } from '../html.ts';
 import { count, figure } from '../parts.ts';
 import { TEXTS } from '../texts.ts';

@@ -1,8 +1,8 @@
 import type { Account } from '../../platform/accounts.ts';
-import type { AuditEntry } from '../../platform/audit.ts';
-import type { KeyRecord } from '../../platform/keys/keys.ts';
-import type { Failure } from '../../platform/usage/failures.ts';
-import { type ReportedRow, sumRows } from '../../platform/usage/report.ts';
+import type { KeyRecord } from '../../platform/keys.ts';
+import type { AuditEntry } from '../../platform/stores.ts';
+import type { Failure } from '../../platform/usage.ts';
+import { type ReportedRow, sumRows } from '../../platform/usage-report.ts';
 import { dayOf, monthOf } from '../../shared/dates.ts';
 import type { RateLimits } from '../../shared/rate-limits.ts';
 import { stateOf } from '../accounts/pages.ts';

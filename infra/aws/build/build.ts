@@ -1,6 +1,6 @@
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { eventSchema } from '../../../functions/platform/aws/lambda/direct/schema.ts';
+import { eventSchema } from '../../../functions/platform/aws/lambda/direct/event.ts';
 import type { Tool } from '../../../functions/shared/tool.ts';
 import { writeSite } from '../../../functions/site/build.ts';
 import * as tools from '../../../functions/tools.ts';

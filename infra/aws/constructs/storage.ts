@@ -3,8 +3,7 @@ import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { CACHE_PREFIX } from '../../../functions/platform/result-cache.ts';
-import { DEMO_PREFIX } from '../../../functions/platform/storage.ts';
-import { UPLOAD_PREFIX } from '../../../functions/platform/uploads.ts';
+import { DEMO_PREFIX, UPLOAD_PREFIX } from '../../../functions/platform/storage.ts';
 import { acknowledge } from './acknowledge.ts';
 
 /** Stores results for `days`: not public, TLS only, encrypted, readable from other origins by presigned URL. */

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeDirectory } from '../../../functions/platform/local/make-directory.ts';
+import { makeDirectory } from '../../../functions/platform/local/database.ts';
 
 const BUSY = 5;
 

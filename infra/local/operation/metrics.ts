@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { ConversionObserver } from '../../../functions/conversion/measure.ts';
-import type { FreeSpace } from '../../../functions/platform/local/free-space.ts';
+import type { ConversionObserver } from '../../../functions/conversion/handler.ts';
+import type { FreeSpace } from '../../../functions/platform/local/disk-space.ts';
 import type { WorkerObserver } from '../../../functions/shared/worker-observer.ts';
 import type { ToolWork } from '../../../functions/site/operator/overview.ts';
 

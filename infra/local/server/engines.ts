@@ -1,7 +1,6 @@
 import { createHandler } from '../../../functions/conversion/handler.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
-import type { Health } from '../../../functions/platform/health.ts';
-import type { Invoke } from '../../../functions/platform/invoke/invoke.ts';
+import type { Health, Invoke } from '../../../functions/platform/invoke.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';
 import type { WorkerObserver } from '../../../functions/shared/worker-observer.ts';

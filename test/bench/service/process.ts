@@ -1,7 +1,6 @@
 // The one-machine deployment in its own process, so that its memory and its startup can be measured.
 import { fileURLToPath } from 'node:url';
-import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
-import { withKeys } from '../../../functions/platform/local/with-keys.ts';
+import { createApiKey, withKeys } from '../../../functions/platform/keys.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
 import { openStores } from '../../../infra/local/stores.ts';

@@ -7,7 +7,7 @@ export const aws = [
     ['Number(ends) <= Date.now()', 'Number(ends) <= 0'],
     ["join(' AND ')", "join(' OR ')"],
   ]),
-  ...inFile('functions/platform/limits/limiter.ts', [["[lease]: 'present'", "version: 'present'"]]),
+  ...inFile('functions/platform/limiter.ts', [["[lease]: 'present'", "version: 'present'"]]),
   ...inFile('functions/platform/aws/invoke.ts', [
     ['if (!isRejected || left <= 0) throw thrown;', 'if (left <= 0) throw thrown;'],
     ['if (isIpAccount(account)) return DEMO_ACCOUNT;', 'if (isIpAccount(DEMO_ACCOUNT)) return account;'],
@@ -17,10 +17,10 @@ export const aws = [
     [['response.status < 500 || attempt === ATTEMPTS', 'response.status < 400 || attempt === ATTEMPTS']],
     'test/functions/platform/aws/lambda/direct/upload',
   ),
-  ...inFile('functions/platform/aws/s3-storage.ts', [
+  ...inFile('functions/platform/aws/s3.ts', [
     ["['eq', '$Content-Type', contentType],", "['starts-with', '$Content-Type', contentType.slice(0, 1)],"],
   ]),
-  ...inFile('functions/platform/aws/lambda/direct/read-event.ts', [
+  ...inFile('functions/platform/aws/lambda/direct/run.ts', [
     ["!isRecord(event) || 'version' in event", '!isRecord(event)'],
   ]),
   ...inFile('functions/platform/aws/lambda/direct/upload.ts', [

@@ -2,24 +2,24 @@ import { inFile } from '../fault.ts';
 
 /** Faults in keys, signed links, accounts and sessions, and in how calls are limited and counted. */
 export const keysAndLimits = [
-  ...inFile('functions/platform/keys/keys.ts', [
+  ...inFile('functions/platform/keys.ts', [
     ['!disabled && !accountDisabled &&', '(!disabled || !accountDisabled) &&'],
     ['expires > Date.now()', 'expires > 0'],
     ['Math.min(end, expires ?? end)', 'end'],
   ]),
-  ...inFile('functions/platform/keys/api-key.ts', [['randomBytes(16)', 'randomBytes(8)']]),
+  ...inFile('functions/platform/keys.ts', [['randomBytes(16)', 'randomBytes(8)']]),
   ...inFile('functions/shared/network.ts', [['[0, 2, 4, 6].map(', '[0, 2, 4, 6, 8, 10, 12, 14].map(']]),
-  ...inFile('functions/platform/limits/limiter.ts', [
+  ...inFile('functions/platform/limiter.ts', [
     ['running > (limits.concurrent ?? UNLIMITED)', 'running > (limits.concurrent ?? UNLIMITED) + 1'],
     ['expires > now', 'expires > 0'],
     ['running: -1', 'running: -2'],
   ]),
-  ...inFile('functions/platform/keys/key-store.ts', [
+  ...inFile('functions/platform/key-store.ts', [
     ['!isValid(record) || record.kind)', '!isValid(record))'],
     ["item?.kind === 'signing' ? recordOf(item)", 'item ? recordOf(item)'],
     ['if (isDeepStrictEqual(marks, marksOf(joined)))', 'if (isDeepStrictEqual(marks, marks))'],
   ]),
-  ...inFile('functions/platform/local/table.ts', [
+  ...inFile('functions/platform/local/database.ts', [
     ["if (test === 'absent') return value === undefined;", "if (test === 'absent') return true;"],
     ['value === test.is', 'true'],
     ['Number(value) < test.below', 'Number(value) <= test.below'],

@@ -14,10 +14,10 @@ export const storage = [
       "same(fields.get('signature') ?? sign('form', policy), sign('form', policy))",
     ],
   ]),
-  ...inFile('functions/platform/local/disk-quota.ts', [
+  ...inFile('functions/platform/local/disk-space.ts', [
     ['total + bytes <= this.#max', 'total <= this.#max + bytes'],
   ]),
-  ...inFile('functions/platform/local/free-space.ts', [
+  ...inFile('functions/platform/local/disk-space.ts', [
     ['if (this.isLow) throw diskFullError();', 'if (this.status === undefined) throw diskFullError();'],
   ]),
   ...inFile('functions/platform/local/database.ts', [['chmodSync(file, 0o600)', 'chmodSync(file, 0o644)']]),

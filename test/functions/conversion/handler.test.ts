@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHandler } from '../../../functions/conversion/handler.ts';
-import type { Invocation } from '../../../functions/platform/invoke/invoke.ts';
+import type { Invocation } from '../../../functions/platform/invoke.ts';
 import type { StoredFile } from '../../../functions/platform/storage.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS, type Download, type Engine } from '../../../functions/shared/tool.ts';

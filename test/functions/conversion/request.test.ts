@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readRequest } from '../../../functions/conversion/request.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
-import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
+import { createApiKey } from '../../../functions/platform/keys.ts';
 import { problemsOf } from '../../../functions/router/reply.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import { list } from '../../helpers/list.ts';

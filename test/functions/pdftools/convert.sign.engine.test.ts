@@ -7,7 +7,7 @@ import { afterAll, expect, it } from 'vitest';
 import { readIdentity } from '../../../functions/engines/pdf/sign.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
-import { accountOfIp } from '../../../functions/platform/ip-account.ts';
+import { accountOfIp } from '../../../functions/platform/accounts.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { useOwnEngine } from '../conversion.ts';
 

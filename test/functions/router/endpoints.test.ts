@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Storage } from '../../../functions/platform/storage.ts';
-import type { Uploads } from '../../../functions/platform/uploads.ts';
+import type { Storage, Uploads } from '../../../functions/platform/storage.ts';
 import { findEndpoint } from '../../../functions/router/endpoints.ts';
 import { headerOf } from './header.ts';
 

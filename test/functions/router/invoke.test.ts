@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
+import type { Invocation, InvocationResult } from '../../../functions/platform/invoke.ts';
 import { invokeTool } from '../../../functions/router/invoke.ts';
 import { defaultsOf } from '../../../functions/shared/options/read-options.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';

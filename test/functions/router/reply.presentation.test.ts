@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
+import type { InvocationResult } from '../../../functions/platform/invoke.ts';
 import type { Storage } from '../../../functions/platform/storage.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { createCoalescer } from '../../../functions/router/reuse.ts';

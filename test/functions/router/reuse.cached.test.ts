@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConversionRequest } from '../../../functions/conversion/request.ts';
-import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
-import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
+import type { Invocation, InvocationResult } from '../../../functions/platform/invoke.ts';
+import { createMemoryCache } from '../../../functions/platform/result-cache.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { cacheHeaders, createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';

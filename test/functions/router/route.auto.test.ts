@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, it } from 'vitest';
-import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
+import type { Invocation, InvocationResult } from '../../../functions/platform/invoke.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';

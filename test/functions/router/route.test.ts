@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
+import type { Invocation, InvocationResult } from '../../../functions/platform/invoke.ts';
 import type { GrantRequest } from '../../../functions/platform/storage.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
+import { createApiKey } from '../../../functions/platform/keys.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import { createLog, describe as tell } from '../../../functions/shared/log.ts';
 import { busiestTurn } from '../../helpers/busiest-turn.ts';

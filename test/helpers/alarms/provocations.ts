@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { watchErrors, withCallMetrics } from '../../../functions/platform/aws/lambda/metrics.ts';
 import { createDynamoTable } from '../../../functions/platform/aws/table.ts';
-import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
-import { createKeys } from '../../../functions/platform/keys/key-store.ts';
+import { createKeys } from '../../../functions/platform/key-store.ts';
+import { createApiKey } from '../../../functions/platform/keys.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';

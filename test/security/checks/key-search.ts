@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
+import { createApiKey } from '../../../functions/platform/keys.ts';
 import { SAMPLES, sampleQuery } from '../../../infra/local/self-check/samples.ts';
 import type { Canary } from './canary.ts';
 

@@ -1,6 +1,6 @@
 // The one-machine deployment in its own process, which exits with its parent. Configured by its environment.
 import { fileURLToPath } from 'node:url';
-import { withKeys } from '../../../functions/platform/local/with-keys.ts';
+import { withKeys } from '../../../functions/platform/keys.ts';
 import { createLog } from '../../../functions/shared/log.ts';
 import { textSetting } from '../../../functions/shared/settings/environment.ts';
 import { serveSamples } from '../../../infra/local/self-check/samples.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
+import { createApiKey } from '../../../functions/platform/keys.ts';
 import { textSetting } from '../../../functions/shared/settings/environment.ts';
 import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 import { processesBelow } from '../../helpers/leftovers.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isThrottlingError, isTransientError } from '@smithy/core/retry';
-import type { ConversionObserver } from '../../../conversion/measure.ts';
+import type { ConversionObserver } from '../../../conversion/handler.ts';
 import { ConversionError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
 

@@ -1,25 +1,31 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createHandler } from '../../../conversion/handler.ts';
 import { createDecoder } from '../../../engines/decode/decoder.ts';
+import {
+  listProcesses,
+  ownMemory,
+  processTree,
+  readProcess,
+  readStat,
+} from '../../../engines/worker/linux/proc.ts';
 import { EngineState, type EngineStatus } from '../../../engines/worker/observer.ts';
+import { findSandboxGaps } from '../../../engines/worker/sandbox.ts';
 import { createEgressGuard } from '../../../shared/egress/guard.ts';
+import { ConversionError } from '../../../shared/errors.ts';
 import { createLog, describe, type Log } from '../../../shared/log.ts';
 import { numberSetting } from '../../../shared/settings/environment.ts';
 import { createDownload, createReadFacts, createReadValidators } from '../../../shared/source/download.ts';
-import { CONVERSION_LIMITS, type CreateEngine, type Tool } from '../../../shared/tool.ts';
-import type { Invocation, InvocationResult, Invoke } from '../../invoke/invoke.ts';
+import { withAnySignal } from '../../../shared/timeout.ts';
+import { CONVERSION_LIMITS, type CreateEngine, type Engine, type Tool } from '../../../shared/tool.ts';
+import type { Invocation, InvocationResult, Invoke } from '../../invoke.ts';
 import { readEnvironment, type ToolEnvironment } from '../environment.ts';
-import { createS3Put } from '../s3-put.ts';
+import { createS3Put } from '../post-form.ts';
 import type { ToolEvent, ToolResult } from './direct/event.ts';
-import { isInvocation } from './direct/read-event.ts';
-import { orReceive, runDirect } from './direct/run.ts';
+import { isInvocation, orReceive, runDirect } from './direct/run.ts';
 import { inflateLayers } from './inflate-layers.ts';
-import { withMemoryGuard } from './memory-guard.ts';
-import { conversionMetrics, withCallMetrics } from './metrics.ts';
-import { reportSandbox } from './sandbox-report.ts';
-import { warmEngine } from './warm.ts';
+import { conversionMetrics, metricFacts, withCallMetrics } from './metrics.ts';
 
 /** The part of Lambda's context that a tool reads. */
 interface Context {
@@ -65,7 +71,7 @@ export async function createToolHandler<T extends Tool>(
 ): Promise<ToolHandler> {
   const log = createLog((line) => process.stdout.write(`${line}\n`));
   const prepared = prepare(tool, createEngine, log);
-  await Promise.race([prepared, setTimeout(Math.max(0, INIT_TIME - 1000 * process.uptime()))]);
+  await Promise.race([prepared, sleep(Math.max(0, INIT_TIME - 1000 * process.uptime()))]);
   prepared.catch((thrown: unknown) => {
     log('tool not prepared', { tool: tool.name, cause: describe(thrown) }, 'error');
     // Lambda starts a new environment.
@@ -134,7 +140,7 @@ async function prepare<T extends Tool>(
   return async (event, context) => {
     if (isHealthCheck(event)) {
       // Without this, a failed engine would stay down in an environment that serves only health checks.
-      if (state.status === 'down') await Promise.race([state.restart(), setTimeout(WARM_TIME)]);
+      if (state.status === 'down') await Promise.race([state.restart(), sleep(WARM_TIME)]);
       if (state.status === 'starting') await warm();
       return { status: state.status };
     }
@@ -156,4 +162,101 @@ function isFromRouter({ invokedFunctionArn }: Context): boolean {
 
 function isHealthCheck(event: unknown): event is HealthCheck {
   return typeof event === 'object' && event !== null && 'health' in event && event.health === true;
+}
+
+/** Starts an engine and waits up to `time` milliseconds for it. Logs why it could not be started. */
+export async function warmEngine(engine: Pick<Engine<Tool>, 'warm'>, log: Log, time: number): Promise<void> {
+  const started = engine.warm?.().catch((error: unknown) => {
+    log('engine not started', { cause: describe(error) }, 'error');
+  });
+  await Promise.race([started, sleep(time)]);
+}
+
+/** Minimum and maximum milliseconds between two memory checks. */
+const [MIN_INTERVAL, MAX_INTERVAL] = [20, 250];
+/**
+ * Maximum MiB that a page's script can allocate per millisecond. The less memory is left, the sooner the next check.
+ */
+const MAX_ALLOCATION_RATE = 4;
+/**
+ * Fraction of the function's memory above which a conversion fails. At 100 %, Lambda would kill the whole
+ * environment.
+ */
+const MEMORY_FRACTION = 0.9;
+
+/** Runs work with a signal that also aborts when this process and its descendants approach `limit` MiB. */
+export async function withMemoryGuard<Value>(
+  limit: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const guard = new AbortController();
+  const look = () => {
+    const left = MEMORY_FRACTION * limit - usedMemory(MEMORY_FRACTION * limit);
+    if (left < 0) return guard.abort(memoryError());
+    timer = setTimeout(look, Math.min(MAX_INTERVAL, Math.max(MIN_INTERVAL, left / MAX_ALLOCATION_RATE)));
+  };
+  let timer = setTimeout(look, MIN_INTERVAL);
+  try {
+    return await withAnySignal([signal, guard.signal], work);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Returns the MiB in use. Resident memory is cheap to read but counts shared pages once per process, so it is
+ * returned only while it is far below the limit.
+ */
+function usedMemory(limit: number): number {
+  const pids = processTree(process.pid);
+  const resident = pids.reduce((sum, pid) => sum + readStat(pid).memory, 0);
+  return limit - resident > MAX_INTERVAL * MAX_ALLOCATION_RATE ? resident : ownMemory(pids);
+}
+
+function memoryError(): ConversionError {
+  return new ConversionError('CONVERSION_FAILED', 'The conversion exceeded its memory limit.');
+}
+
+/** The parts of the sandbox that protect the engines of a function. */
+type SandboxState = 'full' | 'files open' | 'none';
+
+/**
+ * Detects which parts of the engines' sandbox this kernel provides. Logs them once, and counts a metric if some are
+ * missing. Returns fields about them for all later log lines.
+ */
+function reportSandbox(
+  log: Log,
+  { name, sizing }: Tool,
+  layers: string,
+  namespace: string,
+): () => Readonly<Record<string, unknown>> {
+  // Chromium has its own sandbox, and detects which features the kernel allows.
+  if (!sizing.layers.includes('sandbox')) return browserState;
+  const gaps = findSandboxGaps(layers);
+  const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';
+  if (state !== 'full') {
+    log('sandbox incomplete', { tool: name, sandbox: state, landlock: gaps.landlock }, 'warn');
+    logMetric(log, namespace, 'SandboxIncomplete', name);
+  }
+  return () => ({ sandbox: state });
+}
+
+/** Returns whether Chromium's sandbox is active, from the command lines of its processes. */
+function browserState(): Readonly<Record<string, unknown>> {
+  // Chromium joins the arguments of its child processes with spaces.
+  const commands = listProcesses().map((pid) => readProcess(pid, 'cmdline'));
+  const browser = commands.filter((command) => /^[^\0 ]*\/chromium[\0 ]/.test(command));
+  if (browser.length === 0) return {};
+  const open = browser.some((command) => /[\0 ]--no-sandbox\b/.test(command));
+  return { browserProcesses: browser.length, sandbox: open ? 'none' : 'full' };
+}
+
+/**
+ * Logs a count that CloudWatch turns into a metric of the tool (Embedded Metric Format), which needs no extra call
+ * and no permission.
+ */
+function logMetric(log: Log, namespace: string, name: string, tool: string): void {
+  const metrics = [{ name, unit: 'Count', value: 1 }] as const;
+  log('metric', { tool, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
 }

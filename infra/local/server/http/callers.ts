@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { hashApiKey } from '../../../../functions/platform/keys/api-key.ts';
-import type { KeyFinder } from '../../../../functions/platform/keys/keys.ts';
+import { hashApiKey, type KeyFinder } from '../../../../functions/platform/keys.ts';
 import { networkOf } from '../../../../functions/shared/network.ts';
 
 /** Tells callers apart before their requests are read. */

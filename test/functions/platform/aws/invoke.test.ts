@@ -10,7 +10,7 @@ import {
   type RunFunction,
   startLambdaEndpoint,
 } from '../../../aws-servers/lambda-endpoint.ts';
-import { describeInvoke, type InvokeUnderTest, sampleInvocation } from '../invoke/contract.ts';
+import { describeInvoke, type InvokeUnderTest, sampleInvocation } from '../invoke.contract.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -3,11 +3,11 @@ import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { createDynamoTable } from '../../../../functions/platform/aws/table.ts';
 import { createStores } from '../../../../functions/platform/stores.ts';
 import { startDynalite } from '../../../aws-servers/dynalite.ts';
-import { describeAccounts } from '../accounts/contract.ts';
-import { describeKeys } from '../keys/contract.ts';
-import { describeLimiter } from '../limits/contract.ts';
-import { describeRecords } from '../records/contract.ts';
-import { describeUsage } from '../usage/contract.ts';
+import { describeAccounts } from '../accounts.contract.ts';
+import { describeKeys } from '../keys.contract.ts';
+import { describeLimiter } from '../limits.contract.ts';
+import { describeRecords } from '../records.contract.ts';
+import { describeUsage } from '../usage.contract.ts';
 
 async function open() {
   const { client, close } = await startDynalite('keys');

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { FreeSpace } from '../../../../functions/platform/local/disk-space.ts';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
-import type { FreeSpace } from '../../../../functions/platform/local/free-space.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
 import { openTable } from '../../../helpers/open-table.ts';
-import { describeStorage } from '../storage/contract.ts';
+import { describeStorage } from '../storage.contract.ts';
 
 /** Disks with one directory and secret, behind the server of the one-machine deployment. */
 async function serveDisk() {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
-import { createUploadId, uploadKeyOf } from '../../../../functions/platform/uploads.ts';
+import { createUploadId, uploadKeyOf } from '../../../../functions/platform/storage.ts';
 import { isUploadId } from '../../../../functions/shared/options/option.ts';
 import { openTable } from '../../../helpers/open-table.ts';
 

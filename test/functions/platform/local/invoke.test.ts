@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Invoke } from '../../../../functions/platform/invoke/invoke.ts';
+import type { Invoke } from '../../../../functions/platform/invoke.ts';
 import { createLocalInvoke } from '../../../../functions/platform/local/invoke.ts';
-import { describeInvoke, sampleInvocation } from '../invoke/contract.ts';
+import { describeInvoke, sampleInvocation } from '../invoke.contract.ts';
 
 const never = new AbortController().signal;
 

@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Invoke } from '../../../../functions/platform/invoke/invoke.ts';
-import { type KeyRecord, rotateKey } from '../../../../functions/platform/keys/keys.ts';
-import { type Database, openDatabase } from '../../../../functions/platform/local/database.ts';
-import { createSqliteTable } from '../../../../functions/platform/local/table.ts';
+import type { Invoke } from '../../../../functions/platform/invoke.ts';
+import { type KeyRecord, rotateKey } from '../../../../functions/platform/keys.ts';
+import {
+  createSqliteTable,
+  type Database,
+  openDatabase,
+} from '../../../../functions/platform/local/database.ts';
 import { createStores, type Stores } from '../../../../functions/platform/stores.ts';
 import { limitsOf } from '../../../../functions/router/admission/admit.ts';
 import type { Dependencies } from '../../../../functions/router/dependencies.ts';

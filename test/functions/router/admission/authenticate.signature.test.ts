@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hashApiKey, keyIdOf } from '../../../../functions/platform/keys/api-key.ts';
-import type { KeyFinder } from '../../../../functions/platform/keys/keys.ts';
+import { hashApiKey, type KeyFinder, keyIdOf } from '../../../../functions/platform/keys.ts';
 import { isSignedLink, signQuery, verifyLink } from '../../../../functions/router/admission/authenticate.ts';
 import { recordOf } from '../../accounts.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KeyFinder } from '../../../../functions/platform/keys/keys.ts';
+import type { KeyFinder } from '../../../../functions/platform/keys.ts';
 import { authenticate } from '../../../../functions/router/admission/authenticate.ts';
 import { recordOf } from '../../accounts.ts';
 import { headerOf } from '../header.ts';

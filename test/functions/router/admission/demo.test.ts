@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Invocation } from '../../../../functions/platform/invoke/invoke.ts';
-import type { Limiter } from '../../../../functions/platform/limits/limits.ts';
-import { windowsAt } from '../../../../functions/platform/limits/windows.ts';
+import type { Invocation } from '../../../../functions/platform/invoke.ts';
+import { type Limiter, windowsAt } from '../../../../functions/platform/limits.ts';
 import { DEMO_LIMITS } from '../../../../functions/router/admission/demo.ts';
 import type { Dependencies } from '../../../../functions/router/dependencies.ts';
 import { createCoalescer } from '../../../../functions/router/reuse.ts';

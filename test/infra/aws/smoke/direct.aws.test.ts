@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readEvent } from '../../../../functions/platform/aws/lambda/direct/read-event.ts';
+import { readEvent } from '../../../../functions/platform/aws/lambda/direct/run.ts';
 import * as tools from '../../../../functions/tools.ts';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../../../infra/aws/README.md'), 'utf8');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createApiKey } from '../../../../functions/platform/keys/api-key.ts';
+import { createApiKey } from '../../../../functions/platform/keys.ts';
 import { createCoalescer } from '../../../../functions/router/reuse.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { ERRORS } from '../../../../functions/shared/errors.ts';

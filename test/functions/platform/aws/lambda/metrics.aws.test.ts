@@ -5,8 +5,8 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { watchErrors } from '../../../../../functions/platform/aws/lambda/metrics.ts';
 import { createDynamoTable } from '../../../../../functions/platform/aws/table.ts';
-import { createApiKey } from '../../../../../functions/platform/keys/api-key.ts';
-import { createKeys } from '../../../../../functions/platform/keys/key-store.ts';
+import { createKeys } from '../../../../../functions/platform/key-store.ts';
+import { createApiKey } from '../../../../../functions/platform/keys.ts';
 import { startDynalite } from '../../../../aws-servers/dynalite.ts';
 
 interface Lookup {

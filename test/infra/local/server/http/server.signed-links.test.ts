@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { hashApiKey, keyIdOf } from '../../../../../functions/platform/keys/api-key.ts';
+import { hashApiKey, keyIdOf } from '../../../../../functions/platform/keys.ts';
 import { signQuery } from '../../../../../functions/router/admission/authenticate.ts';
 import { createCoalescer } from '../../../../../functions/router/reuse.ts';
 import { route } from '../../../../../functions/router/route.ts';

@@ -6,7 +6,7 @@ import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FILE_NAME, type Upload } from '../../../../../../functions/platform/aws/lambda/direct/event.ts';
-import { readEvent } from '../../../../../../functions/platform/aws/lambda/direct/read-event.ts';
+import { readEvent } from '../../../../../../functions/platform/aws/lambda/direct/run.ts';
 import { createReceiver } from '../../../../../../functions/platform/aws/lambda/direct/upload.ts';
 import { createEgressGuard } from '../../../../../../functions/shared/egress/guard.ts';
 import { pdftools } from '../../../../../../functions/tools.ts';
