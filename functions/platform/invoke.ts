@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import type { EngineStatus } from '../engines/worker/observer.ts';
-import { ConversionError, type ErrorReport } from '../shared/errors.ts';
+import { ConversionError, type ErrorReport, type ReceivedReport } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import type { OutputName } from '../shared/output-name.ts';
 import { toAscii } from '../shared/quote.ts';
@@ -165,28 +165,24 @@ export function readResult(payload: unknown): InvocationResult {
   if (!report) throw ConversionError.from(new Error('The tool returned a response in an unknown format.'));
   return {
     ok: false,
-    error: ConversionError.fromReport({ ...report, ...readIssues(result.error) }).toReport(),
+    error: ConversionError.fromReport(report).toReport(),
     ...(isUnconverted(result.unconverted) && { unconverted: result.unconverted }),
     ...(measured && { measured }),
   };
 }
 
-function readReport(value: unknown): ErrorReport | undefined {
-  const { code, message, parameter, retryAfter } = (value ?? {}) as Record<string, unknown>;
+/** Reads an error and the mistakes that it describes, none of which describes others. */
+function readReport(value: unknown, isIssue = false): ReceivedReport | undefined {
+  const { code, message, parameter, retryAfter, issues } = (value ?? {}) as Record<string, unknown>;
   if (typeof code !== 'string' || typeof message !== 'string') return undefined;
-  return ConversionError.fromReport({
+  const described = !isIssue && Array.isArray(issues) && issues.slice(0, MAX_ISSUES);
+  return {
     code,
     message: message.slice(0, MAX_MESSAGE),
     ...(isName(parameter) && { parameter }),
     ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
-  }).toReport();
-}
-
-/** Reads the mistakes that an error describes. A mistake describes no others. */
-function readIssues(error: unknown): Pick<ErrorReport, 'issues'> {
-  const { issues } = error as { issues?: unknown };
-  if (!Array.isArray(issues)) return {};
-  return { issues: issues.slice(0, MAX_ISSUES).flatMap((issue) => readReport(issue) ?? []) };
+    ...(described && { issues: described.flatMap((issue) => readReport(issue, true) ?? []) }),
+  };
 }
 
 /** Returns warnings as they may be in a header. The last one tells how many there are no room for. */

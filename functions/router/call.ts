@@ -50,7 +50,8 @@ export interface CallFacts extends Progress {
 export interface Call {
   readonly http: HttpRequest;
   readonly present: Presentation;
-  readonly endpoint: Endpoint;
+  /** An endpoint that needs a key. */
+  readonly endpoint: Exclude<Endpoint, 'health' | 'openapi' | 'version'>;
   readonly trace: Trace;
   readonly signal: AbortSignal;
   readonly body?: Body;

@@ -137,8 +137,8 @@ async function authorize(received: Call, dependencies: Dependencies): Promise<Ca
     return convert({ ...call, http: { ...http, unordered: http.query.length } }, linkKey, dependencies);
   }
   const key = call.key ?? http.member ?? (await authenticate(http, keys));
-  if (!key && present.hasKeyStatus) return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
-  if (!key && endpoint === 'usage') return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
+  if (!key && (present.hasKeyStatus || endpoint === 'usage'))
+    return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key) {
     const { url, facts } = await convertDemo(call, dependencies);
     const reply = present.key(contact, url);
@@ -146,16 +146,19 @@ async function authorize(received: Call, dependencies: Dependencies): Promise<Ca
     return { reply: isFailed ? withHeaders(reply, { 'X-Demo-Error': facts.code }) : reply, facts };
   }
   await takeTurn(key.account);
-  if (endpoint === 'usage') {
-    const { id: keyId, account } = key;
-    return { reply: await readUsage(key, dependencies), facts: { code: 'OK', keyId, account } };
+  const facts = { code: 'OK', keyId: key.id, account: key.account } as const;
+  switch (endpoint) {
+    case 'convert':
+      return convert(call, key, dependencies);
+    case 'uploads':
+      return prepareUpload(call, key, dependencies);
+    case 'usage':
+      return { reply: await readUsage(key, dependencies), facts };
+    case 'results':
+      return { reply: await deleteResult(http, key, dependencies), facts };
+    default:
+      return endpoint satisfies never;
   }
-  if (endpoint === 'results') {
-    const { id: keyId, account } = key;
-    return { reply: await deleteResult(http, key, dependencies), facts: { code: 'OK', keyId, account } };
-  }
-  if (endpoint === 'uploads') return prepareUpload(call, key, dependencies);
-  return convert(call, key, dependencies);
 }
 
 /** Returns the key of a signed link, which can only be used to convert. */

@@ -157,6 +157,14 @@ export interface ErrorReport {
   readonly issues?: readonly ErrorReport[];
 }
 
+/** A report of another process, whose code may be unknown. Details and a cause stay in the process that receives it. */
+export interface ReceivedReport extends Omit<ErrorReport, 'code' | 'issues'> {
+  readonly code: string;
+  readonly issues?: readonly ReceivedReport[];
+  readonly details?: object | undefined;
+  readonly cause?: unknown;
+}
+
 /**
  * An error of a conversion. `message` is sent to the caller, `cause` is only logged. The message is one or more
  * complete sentences that name the parameter, the rule and the value.
@@ -217,13 +225,7 @@ export class ConversionError extends Error {
   }
 
   /** Rebuilds an error that another process reported. An unknown code becomes `INTERNAL`. */
-  static fromReport(
-    report: Omit<ErrorReport, 'code'> & {
-      readonly code: string;
-      readonly details?: object | undefined;
-      readonly cause?: unknown;
-    },
-  ): ConversionError {
+  static fromReport(report: ReceivedReport): ConversionError {
     if (!Object.hasOwn(ERRORS, report.code)) return ConversionError.from(report);
     const { code, message, issues, ...others } = report;
     const own = issues?.map((issue) => ConversionError.fromReport(issue));
