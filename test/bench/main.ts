@@ -1,27 +1,32 @@
 // Compares the service with the programs that users would otherwise run.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { chooseNames, readArguments } from '../report/arguments.ts';
-import { prepareInputs } from './inputs/inputs.ts';
-import { findPeers } from './peers/peers.ts';
-import { writeReport } from './report/report.ts';
-import { writeTable } from './report/table.ts';
-import { measureAccounts } from './rows/accounts.ts';
-import { measureBusy } from './rows/busy.ts';
-import { measureCold } from './rows/cold.ts';
-import { measureCurves } from './rows/curve.ts';
-import { measureFairness } from './rows/fairness.ts';
-import { measureGrowth } from './rows/growth.ts';
-import { measureProcessor } from './rows/processor.ts';
-import type { Bench, Row } from './rows/row.ts';
-import { measureShare } from './rows/share.ts';
-import { measureImage, measureThumbnails } from './rows/tools/image.ts';
-import { measureLarge, measureOffice } from './rows/tools/office.ts';
-import { measurePdf } from './rows/tools/pdf.ts';
-import { measureTogether } from './rows/tools/together.ts';
-import { measureWeb } from './rows/tools/web.ts';
-import { startOwnService } from './service/service.ts';
+import { chooseNames, readArguments } from '../run/report.ts';
+import { measureCold } from './cold.ts';
+import { prepareInputs } from './inputs.ts';
+import {
+  measureAccounts,
+  measureBusy,
+  measureCurves,
+  measureFairness,
+  measureGrowth,
+  measureProcessor,
+  measureShare,
+} from './load.ts';
+import { findPeers } from './peers.ts';
+import { writeReport, writeTable } from './report.ts';
+import type { Bench, Row } from './row.ts';
 import { serveSources } from './service/source-server.ts';
+import { startBenchedService } from './service.ts';
+import {
+  measureImage,
+  measureLarge,
+  measureOffice,
+  measurePdf,
+  measureThumbnails,
+  measureTogether,
+  measureWeb,
+} from './tools.ts';
 
 /** Every part yields rows; `--only` chooses among them. */
 const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
@@ -76,7 +81,7 @@ const failures: string[] = [];
 for (const part of chosen) {
   const started = performance.now();
   // A fresh service for each part, so that leftovers of one part do not slow down the next.
-  const service = await startOwnService(sources.host);
+  const service = await startBenchedService(sources.host);
   const bench: Bench = {
     service,
     peers,

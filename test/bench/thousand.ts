@@ -18,8 +18,8 @@ import { setTimeout } from 'node:timers/promises';
 import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
-import { isInstalled } from '../helpers/installed.ts';
-import { readArguments, readInteger } from '../report/arguments.ts';
+import { isInstalled } from '../helpers/processes.ts';
+import { readArguments, readInteger } from '../run/report.ts';
 
 const { values, fail } = readArguments(
   'node_modules/.bin/node test/bench/thousand.ts [--count N] [--office SOFFICE]',

@@ -1,7 +1,5 @@
-import type { Case } from './files/kinds.ts';
-import type { CorpusFile } from './files/listing.ts';
-import { checkResult } from './result/check.ts';
-import type { Outcome } from './result/judge.ts';
+import type { Case, CorpusFile } from './files.ts';
+import { checkResult, type Outcome } from './result.ts';
 
 interface Asked {
   readonly base: string;

@@ -3,20 +3,14 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { readArguments, readInteger } from '../report/arguments.ts';
-import { showProgress } from '../report/progress.ts';
+import { openService } from '../lab/service.ts';
+import { readArguments, readInteger, showProgress } from '../run/report.ts';
 import { recordPart } from '../run/results.ts';
-import { openService } from '../service/server/service.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
 import { convertFile } from './convert.ts';
-import { casesOf } from './files/kinds.ts';
-import { countCases, listFiles } from './files/listing.ts';
-import { readManifest } from './files/manifest.ts';
-import { serveFolder } from './files/sources.ts';
-import { openLedger } from './ledger/ledger.ts';
-import { createSummary } from './ledger/summary.ts';
-import { convertedElsewhere } from './result/against.ts';
-import { judge } from './result/judge.ts';
+import { casesOf, countCases, listFiles, readManifest, serveFolder } from './files.ts';
+import { createSummary, openLedger } from './ledger.ts';
+import { convertedElsewhere, judge } from './result.ts';
 
 /** Timeout of a conversion in milliseconds, and the additional time after which it counts as a hang. */
 const DEADLINE = 120_000;

@@ -3,10 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseSettings } from '../../infra/aws/settings.ts';
-import { isBreached, isRaised } from '../helpers/alarms/evaluate.ts';
-import { PROVOCATIONS } from '../helpers/alarms/provocations.ts';
-import { metricsOf, readAlarms } from '../helpers/alarms/template.ts';
-import { publicAddress } from '../lambda-emulator/network/network.ts';
+import { isBreached, isRaised, metricsOf, PROVOCATIONS, readAlarms } from '../helpers/alarms.ts';
+import { publicAddress } from '../lambda-emulator/network.ts';
 import { useEmulator } from './use-emulator.ts';
 
 const settings = parseSettings({});

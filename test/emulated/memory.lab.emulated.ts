@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { isBreached } from '../helpers/alarms/evaluate.ts';
-import { filterMetrics } from '../helpers/alarms/metric-filter.ts';
-import { readAlarms } from '../helpers/alarms/template.ts';
+import { filterMetrics, isBreached, readAlarms } from '../helpers/alarms.ts';
 import { useEmulator } from './use-emulator.ts';
 
 const { alarms, template } = readAlarms();

@@ -11,7 +11,7 @@ import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { type Emulator, startEmulator } from '../lambda-emulator/emulator.ts';
-import { publicAddress } from '../lambda-emulator/network/network.ts';
+import { publicAddress } from '../lambda-emulator/network.ts';
 
 /** One conversion of each tool, with a source of `SOURCES`. */
 export const CALLS = [

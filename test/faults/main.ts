@@ -3,8 +3,7 @@
 // another checkout with the same faults.
 import { appendFileSync, existsSync, globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { chooseNames, readArguments } from '../report/arguments.ts';
-import { textTable } from '../report/table.ts';
+import { chooseNames, readArguments, textTable } from '../run/report.ts';
 import { Copy } from './copy.ts';
 import type { Fault } from './fault.ts';
 import { AREAS } from './list.ts';

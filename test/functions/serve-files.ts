@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
-import { allowPorts } from './shared-engines.ts';
+import { allowPorts } from './conversion.ts';
 
 /** Serves files to shared engines, and returns the URL of each. */
 export async function serveFiles(files: Readonly<Record<string, Buffer>>): Promise<(name: string) => string> {

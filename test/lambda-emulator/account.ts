@@ -1,5 +1,31 @@
 import { Refusal } from '../aws-servers/lambda-endpoint.ts';
-import type { Report } from '../helpers/alarms/aws-metrics.ts';
+
+/** Reports metrics with the dimensions of one AWS service. */
+export type Report = (
+  namespace: string,
+  dimensions: Readonly<Record<string, string>>,
+  metrics: Readonly<Record<string, number>>,
+) => void;
+
+/**
+ * Returns a metric of an AWS service as a line in the Embedded Metric Format, in which functions log theirs.
+ *
+ * The emulator reports these metrics, as documented at https://docs.aws.amazon.com:
+ * - `AWS/Lambda` `Throttles` of each function: 1 for an event that Lambda refuses for lack of concurrency, read as `Sum`
+ *   (lambda/latest/dg/monitoring-metrics-types.html)
+ * - `AWS/Lambda` `Errors` of each function: 1 for an event that ends with an exception, the end of its process or a timeout,
+ *   and 0 for every other one (on the same page)
+ * - `AWS/Lambda` `ConcurrentExecutions` of the account, which has no dimension: the events that run at once, read as
+ *   `Maximum` (lambda/latest/dg/monitoring-concurrency.html)
+ * - `AWS/ApiGateway` `5XXError` and `4XXError` of a REST API by `ApiName` and `Stage`: 0 or 1 for each request, so that
+ *   `Average` is their share. A gateway response with a modified status code counts as `4XXError`, whatever its status
+ *   (apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html). HTTP APIs would report `5xx` by `ApiId`.
+ */
+export function metricLine(...[namespace, dimensions, metrics]: Parameters<Report>): string {
+  const Metrics = Object.keys(metrics).map((Name) => ({ Name, Unit: 'Count' }));
+  const CloudWatchMetrics = [{ Namespace: namespace, Dimensions: [Object.keys(dimensions)], Metrics }];
+  return JSON.stringify({ _aws: { Timestamp: Date.now(), CloudWatchMetrics }, ...dimensions, ...metrics });
+}
 
 /** The concurrency of one AWS account: all its functions share a quota, and Lambda refuses an event above it. */
 export class Account {

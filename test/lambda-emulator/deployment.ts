@@ -6,8 +6,8 @@ import { Template } from 'aws-cdk-lib/assertions';
 import * as tools from '../../functions/tools.ts';
 import { ServiceStack } from '../../infra/aws/service-stack.ts';
 import type { Settings } from '../../infra/aws/settings.ts';
-import type { Statement } from './iam/policy.ts';
-import type { FunctionDefinition } from './sandbox/sandbox.ts';
+import type { Statement } from './iam.ts';
+import type { FunctionDefinition } from './sandbox.ts';
 
 const ARTIFACTS = join(import.meta.dirname, '../../dist/aws');
 

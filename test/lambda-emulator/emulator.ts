@@ -6,16 +6,13 @@ import { startDynalite } from '../aws-servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../aws-servers/lambda-endpoint.ts';
 import { startParameters } from '../aws-servers/parameters.ts';
 import { type RadosGateway, startRadosGateway } from '../aws-servers/radosgw.ts';
-import { metricLine, type Report } from '../helpers/alarms/aws-metrics.ts';
-import { Account } from './account.ts';
+import { Account, metricLine, type Report } from './account.ts';
 import { GATEWAY, readDeployment } from './deployment.ts';
 import { FunctionPool } from './function-pool.ts';
 import { startFront } from './gateway.ts';
-import { DYNAMODB, LAMBDA, S3, type Service, SSM } from './iam/calls.ts';
-import { startGuard } from './iam/guard.ts';
-import { publicAddress } from './network/network.ts';
-import { buildHost } from './sandbox/host.ts';
-import { Ended, type FunctionDefinition, type Host } from './sandbox/sandbox.ts';
+import { DYNAMODB, LAMBDA, S3, type Service, SSM, startGuard } from './iam.ts';
+import { publicAddress } from './network.ts';
+import { buildHost, Ended, type FunctionDefinition, type Host } from './sandbox.ts';
 
 const defaults = parseSettings({});
 

@@ -1,8 +1,8 @@
 import { Refusal } from '../aws-servers/lambda-endpoint.ts';
-import type { Report } from '../helpers/alarms/aws-metrics.ts';
+import type { Report } from './account.ts';
 import { Account } from './account.ts';
-import type { FunctionResponse } from './runtime/api.ts';
-import { Ended, type FunctionDefinition, type Host, Sandbox } from './sandbox/sandbox.ts';
+import type { FunctionResponse } from './runtime.ts';
+import { Ended, type FunctionDefinition, type Host, Sandbox } from './sandbox.ts';
 
 /** Maximum concurrent sandboxes of one function on this machine. Routers mostly wait. */
 const MAX_SANDBOXES = 4;

@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Refusal } from '../aws-servers/lambda-endpoint.ts';
-import type { Report } from '../helpers/alarms/aws-metrics.ts';
 import { randomNumbers } from '../helpers/random.ts';
+import type { Report } from './account.ts';
 import type { GatewaySettings, Route, Throttle } from './deployment.ts';
 import type { FunctionPool } from './function-pool.ts';
-import type { FunctionResponse } from './runtime/api.ts';
-import { Ended } from './sandbox/sandbox.ts';
+import type { FunctionResponse } from './runtime.ts';
+import { Ended } from './sandbox.ts';
 
 /** Separates status and headers of a streamed response from its body. */
 const ZEROS = Buffer.alloc(8);

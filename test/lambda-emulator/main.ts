@@ -7,8 +7,7 @@ import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { startEmulator } from './emulator.ts';
 import { measure } from './measure.ts';
-import { enterNamespaces } from './network/namespaces.ts';
-import { startForwarding } from './network/network.ts';
+import { enterNamespaces, startForwarding } from './network.ts';
 
 const { values, positionals } = parseArgs({
   options: {

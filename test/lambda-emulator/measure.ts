@@ -7,8 +7,8 @@ import { basename, join } from 'node:path';
 import { SAMPLES, SAMPLES_FOLDER } from '../../infra/local/self-check/samples.ts';
 import type { Emulator } from './emulator.ts';
 import { FunctionPool } from './function-pool.ts';
-import { publicAddress } from './network/network.ts';
-import type { FunctionDefinition } from './sandbox/sandbox.ts';
+import { publicAddress } from './network.ts';
+import type { FunctionDefinition } from './sandbox.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ROUNDS = 5;

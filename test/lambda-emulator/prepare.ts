@@ -1,6 +1,6 @@
 // Builds what the Lambda emulator needs in addition to the artifacts, while there is a network.
 import { buildRadosGateway } from '../aws-servers/radosgw-build.ts';
-import { buildHost } from './sandbox/host.ts';
+import { buildHost } from './sandbox.ts';
 
 const progress = (text: string) => process.stdout.write(`${text}\n`);
 await buildHost(progress);

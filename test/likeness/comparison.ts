@@ -1,4 +1,7 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import sharp from 'sharp';
+import { writeMeasured } from '../run/report.ts';
 
 /** Compares one of our results with that of another program. */
 export interface Comparison {
@@ -89,4 +92,50 @@ function list(title: string, lines: readonly string[]): readonly string[] {
 function describe({ name, difference }: Comparison, reason: string | undefined): string {
   const figure = Number.isNaN(difference) ? '–' : `${(100 * difference).toFixed(2)} %`;
   return `  ${figure.padStart(8)}  ${name}${reason ? `: ${reason}` : ''}`;
+}
+
+/** How many sources a case is compared with. */
+interface Count {
+  /** Number of sources that count. */
+  readonly wanted: number;
+  /** Maximum number of sources to try. */
+  readonly maxTries: number;
+}
+
+/**
+ * Returns a function that compares sources until enough of them count, and continues where the last call ended. `compare`
+ * returns whether a source counts: neither side has a result for some, such as damaged ones.
+ */
+export function inTurn(sources: readonly string[]) {
+  let turn = 0;
+  return async (
+    { wanted, maxTries }: Count,
+    compare: (source: string) => Promise<boolean>,
+  ): Promise<void> => {
+    const limit = Math.min(sources.length, maxTries);
+    for (let tries = 0, compared = 0; tries < limit && compared < wanted; tries += 1) {
+      if (await compare(sources[turn++ % sources.length]!)) compared += 1;
+    }
+  };
+}
+
+/** Writes a comparison into its section of the README in this folder. */
+export function writeLikeness(name: string, text: string): void {
+  writeMeasured(join(import.meta.dirname, 'README.md'), name, () => text);
+}
+
+/** Returns the files of a folder that `accepts` returns true for, in order. */
+export async function listSources(folder: string, accepts: (path: string) => boolean): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter(accepts)
+    .sort();
+}
+
+/** Returns at most `limit` sources, spread evenly over all. */
+export function spread(sources: readonly string[], limit: number): string[] {
+  const step = Math.max(1, Math.ceil(sources.length / limit));
+  return sources.filter((_, index) => index % step === 0);
 }

@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { quarters } from '../fixtures/image.ts';
-import { IMAGE_CASES } from './images/cases.ts';
-import { compareImages } from './images/compare.ts';
-import { hasImageMagick } from './images/reference.ts';
-import { startConverter } from './images/run.ts';
+import { compareImages, hasImageMagick, startConverter } from './images.ts';
+import { IMAGE_CASES } from './images-cases.ts';
 
 /** One option set out of this many is tried. */
 const SHARE = 6;

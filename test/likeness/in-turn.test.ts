@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inTurn } from './in-turn.ts';
+import { inTurn } from './comparison.ts';
 
 it('tries another source if one does not count', async () => {
   const tried: string[] = [];

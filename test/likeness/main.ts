@@ -1,5 +1,5 @@
 // Compares a tool with the program whose options it has.
-import { readArguments, readInteger } from '../report/arguments.ts';
+import { readArguments, readInteger } from '../run/report.ts';
 import { run as documents } from './documents.ts';
 import { run as images } from './images.ts';
 import { run as pdf } from './pdf.ts';

@@ -2,11 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { writePdf } from '../fixtures/mixed-pdf/pdf.ts';
+import { writePdf } from '../fixtures/mixed-pdf.ts';
 import { makePhoto } from '../fixtures/photo.ts';
-import { nameOf, PDF_CASES } from './pdf/cases.ts';
-import { hasPoppler, startComparing } from './pdf/run.ts';
-import { commonWords } from './pdf/similarity.ts';
+import { commonWords, hasPoppler, nameOf, PDF_CASES, startComparing } from './pdf.ts';
 
 const FACES = join(import.meta.dirname, '../../dist/layers/fonts/faces');
 

@@ -1,13 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { servePages, startBrowsers } from '../functions/engines/chromium/page-server.ts';
-import {
-  hasOriginal,
-  originalSize,
-  sizeOf,
-  WKHTMLTOIMAGE_CASES,
-  WKHTMLTOPDF_CASES,
-} from './web/wkhtmltopdf.ts';
+import { hasOriginal, originalSize, sizeOf, WKHTMLTOIMAGE_CASES, WKHTMLTOPDF_CASES } from './wkhtmltopdf.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;
 let printers: Awaited<ReturnType<typeof startBrowsers>>;

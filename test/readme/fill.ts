@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceSections } from '../report/section.ts';
+import { replaceSections } from '../run/report.ts';
 import { tables } from './tables.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

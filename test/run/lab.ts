@@ -2,8 +2,8 @@
 // else. `--only=PART,…` chooses parts, `--list` prints them. Every part must pass before a release.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseNames, readArguments } from '../report/arguments.ts';
 import { type Parts, ROOT, runParts, VITEST } from './parts.ts';
+import { chooseNames, readArguments } from './report.ts';
 
 const { values, fail } = readArguments(
   'npm run lab -- [--list] [--only=PART,…] [--corpus=DIR] [--hour=MINUTES] [--fuzz=SECONDS]',

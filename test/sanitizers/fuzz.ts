@@ -16,8 +16,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { jobOf } from '../../functions/engines/pdf/qpdf.ts';
-import { makePdf } from '../fixtures/pdf.ts';
-import { ANNOTATIONS, annotatedPdf } from '../fixtures/pdf-text.ts';
+import { ANNOTATIONS, annotatedPdf, makePdf } from '../fixtures/pdf.ts';
 import { buildHosts, HOSTS, type Host, type Outcome, RunningHost } from './hosts.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

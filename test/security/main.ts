@@ -1,13 +1,13 @@
 // Prints the table of targets with the measured figures. Names of rows select some of them, with all their repetitions;
 // `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--write` writes the whole table into the README.
-import { enterNamespaces } from '../lambda-emulator/network/namespaces.ts';
-import { chooseNames, readArguments } from '../report/arguments.ts';
+import { enterNamespaces } from '../lambda-emulator/network.ts';
+import { chooseNames, readArguments } from '../run/report.ts';
 import { recordPart } from '../run/results.ts';
-import { createCanary } from './checks/canary.ts';
-import { lambdaEmulator, setUpNetwork } from './deployment/lambda-emulator.ts';
+import { createCanary } from './checks.ts';
+import { lambdaEmulator, setUpNetwork } from './deployment/emulator.ts';
 import { oneMachine } from './deployment/one-machine.ts';
+import { type Done, headOf, rowText, runWithProgress, writeReadme } from './row.ts';
 import { EMULATOR_ROWS, ROWS } from './rows.ts';
-import { type Done, headOf, rowText, runWithProgress, writeReadme } from './table.ts';
 
 const { values, positionals, fail } = readArguments('npm run security -- [--aws] [--write] [ROW…]', {
   aws: { type: 'boolean', default: false },

@@ -1,5 +1,8 @@
-import type { Canary } from './checks/canary.ts';
+import { join } from 'node:path';
+import { describeMachine, markdownRow, markdownTable, showProgress, writeMeasured } from '../run/report.ts';
+import type { Canary } from './checks.ts';
 import type { Deployment } from './deployment/deployment.ts';
+import { runRow } from './neighbor/service.ts';
 
 /** The result of one row of the table. */
 export interface Reached {
@@ -37,6 +40,8 @@ export interface Row {
   readonly figures?: string;
   readonly target: string;
   run(effort: Effort): Promise<Reached>;
+  /** The attack itself, if the row runs it in a network namespace. */
+  readonly inside?: (effort: Effort) => Promise<Reached>;
 }
 
 /** Chooses a number, such as that of repetitions, by the extent of a run. */
@@ -46,4 +51,69 @@ export function amount(
   { short = table, all = table }: { readonly short?: number; readonly all?: number },
 ): number {
   return { short, table, all }[extent];
+}
+
+/** How often the whole table repeats a row because the machine was too busy to show anything. */
+const MAX_REPEATS = 2;
+const README = join(import.meta.dirname, 'README.md');
+
+/** A row with its result. */
+export interface Done {
+  readonly row: Row;
+  readonly reached: Reached;
+  readonly seconds: number;
+}
+
+/** Runs a row, and shows its progress. */
+export async function runWithProgress(row: Row, effort: Omit<Effort, 'progress'>): Promise<Done> {
+  const started = Date.now();
+  const secondsSince = () => Math.round((Date.now() - started) / 1000);
+  const { show, end } = showProgress();
+  const tell = (text: string) => show(`${row.name} ${text}`);
+  const progress = (done: number, total: number) => tell(`${done}/${total}, ${secondsSince()} s`);
+  tell('…');
+  let reached = await runRow(row, { ...effort, progress });
+  for (let again = 0; effort.extent === 'table' && isOpen(reached) && again < MAX_REPEATS; again += 1) {
+    tell('again, because the machine was busy');
+    reached = await runRow(row, { ...effort, progress });
+  }
+  end();
+  return { row, reached, seconds: secondsSince() };
+}
+
+/** The head of the table, with a name in its first cell. */
+export const headOf = (name: string) =>
+  markdownTable([name, 'attack', 'figures', 'target', 'measured', 'time'], []);
+
+/** Whether a row reached its target, failed, or showed neither. */
+function markOf({ failures, skipped, unproven }: Reached): string {
+  if (failures.length > 0) return '✗';
+  return skipped === undefined && unproven === undefined ? '✓' : '!';
+}
+
+function isOpen({ failures, unproven }: Reached): boolean {
+  return failures.length === 0 && unproven !== undefined;
+}
+
+function rowLine({ row: { title, figures = '', target }, reached, seconds }: Done): string {
+  return markdownRow([markOf(reached), title, figures, target, reached.figure, `${seconds} s`]);
+}
+
+/** Formats a row of the table as Markdown, with its failures below it. */
+export function rowText(done: Done): string {
+  const { failures, notes = [], skipped, unproven } = done.reached;
+  const details = [
+    ...(skipped === undefined ? [] : [`SKIPPED: ${skipped}`]),
+    ...(unproven === undefined ? [] : [`NOT PROVEN: ${unproven}`]),
+    ...failures.slice(0, 20),
+    ...(failures.length > 20 ? [`and ${failures.length - 20} more`] : []),
+    ...notes.map((note) => `(${note})`),
+  ];
+  return [rowLine(done), ...details.map((detail) => `      ${detail}`)].join('\n');
+}
+
+/** Replaces the table of a deployment in the README with that of a run. A row that failed stays in it. */
+export function writeReadme(deployment: string, minutes: number, rows: readonly Done[]): void {
+  const run = `One run of ${rows.length} rows in ${minutes.toFixed(0)} minutes: ${describeMachine()}.`;
+  writeMeasured(README, deployment, () => [run, '', headOf(''), ...rows.map(rowLine)].join('\n'));
 }

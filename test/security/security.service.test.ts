@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createCanary } from './checks/canary.ts';
+import { createCanary } from './checks.ts';
 import { oneMachine } from './deployment/one-machine.ts';
 import { SHORT_ROWS } from './rows.ts';
 

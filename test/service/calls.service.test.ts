@@ -6,9 +6,9 @@ import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { readPdf } from '../helpers/pdf.ts';
 import { watermarkOf } from '../helpers/watermark.ts';
-import { refusalIn, urlsIn } from './server/client.ts';
-import { ownService } from './server/service.ts';
-import { useService } from './server/use-service.ts';
+import { ownService } from '../lab/service.ts';
+import { refusalIn, urlsIn } from './client.ts';
+import { useService } from './use-service.ts';
 
 const used = useService(async () => {
   const picture = await quarters(40, 30).png().toBuffer();

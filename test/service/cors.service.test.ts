@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type Browser, launch } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openService, ownService, type ServiceUnderTest } from './server/service.ts';
+import { openService, ownService, type ServiceUnderTest } from '../lab/service.ts';
 
 const pages = [0, 1].map(() =>
   createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<title>Page</title>')),

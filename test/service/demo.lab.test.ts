@@ -14,8 +14,8 @@ import { SAMPLES as HTML2PDF } from '../functions/html2pdf/option-samples.ts';
 import type { Sample } from '../functions/option-effects.ts';
 import { SAMPLES as PDFTOOLS } from '../functions/pdftools/option-samples.ts';
 import { watermarkOf } from '../helpers/watermark.ts';
-import { ownService } from './server/service.ts';
-import { useService } from './server/use-service.ts';
+import { ownService } from '../lab/service.ts';
+import { useService } from './use-service.ts';
 
 const used = useService(
   async () => ({

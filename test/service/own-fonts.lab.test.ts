@@ -7,8 +7,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { unpackPackages } from '../../layers/debian/apt.ts';
 import { writeFontCaches } from '../../layers/fonts/build.ts';
 import { addOwnFonts, findOwnFonts } from '../../layers/fonts/own-fonts.ts';
-import { ownService } from './server/service.ts';
-import { useService } from './server/use-service.ts';
+import { ownService } from '../lab/service.ts';
+import { useService } from './use-service.ts';
 
 const DIST = join(import.meta.dirname, '../../dist');
 /** As long as the name of the font that gets it. */

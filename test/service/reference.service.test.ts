@@ -2,8 +2,8 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, it } from 'vitest';
 import type { Option } from '../../functions/shared/options/option.ts';
 import * as all from '../../functions/tools.ts';
-import { ownService } from './server/service.ts';
-import { useService } from './server/use-service.ts';
+import { ownService } from '../lab/service.ts';
+import { useService } from './use-service.ts';
 
 const used = useService(() => ({}), { SITE: 'off' });
 interface Reply {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Check, checkService } from '../../infra/aws/smoke/checks.ts';
 import { SAMPLES, SAMPLES_FOLDER } from '../../infra/local/self-check/samples.ts';
-import { useService } from './server/use-service.ts';
+import { useService } from './use-service.ts';
 
 const used = useService(() =>
   Object.fromEntries(SAMPLES.map(({ infile }) => [infile, readFileSync(join(SAMPLES_FOLDER, infile))])),

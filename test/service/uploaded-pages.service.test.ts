@@ -6,9 +6,9 @@ import { ZipFile } from 'yazl';
 import { quarters } from '../fixtures/image.ts';
 import { readPdf } from '../helpers/pdf.ts';
 import { pixel } from '../helpers/pixels.ts';
-import { type Answer, refusalIn, urlsIn } from './server/client.ts';
-import { ownService } from './server/service.ts';
-import { useService } from './server/use-service.ts';
+import { ownService } from '../lab/service.ts';
+import { type Answer, refusalIn, urlsIn } from './client.ts';
+import { useService } from './use-service.ts';
 
 const used = useService(async () => ({
   'leak.png': await quarters(10, 10).png().toBuffer(),

@@ -11,9 +11,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { quarters } from '../fixtures/image.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { readPdf } from '../helpers/pdf.ts';
-import { refusalIn, urlsIn } from './server/client.ts';
-import { ownService } from './server/service.ts';
-import { useService } from './server/use-service.ts';
+import { ownService } from '../lab/service.ts';
+import { refusalIn, urlsIn } from './client.ts';
+import { useService } from './use-service.ts';
 
 const run = promisify(execFile);
 const used = useService(() => ({ 'form.html': '<!doctype html><title>Form</title>' }));

@@ -8,7 +8,7 @@ import { storeOutputs } from '../../../functions/conversion/store.ts';
 import type { StoredFile } from '../../../functions/platform/storage.ts';
 import { readOutputName } from '../../../functions/shared/output-name.ts';
 import { CONVERSION_LIMITS, type Output } from '../../../functions/shared/tool.ts';
-import { busiestTurn } from '../../helpers/busiest-turn.ts';
+import { busiestTurn } from '../../helpers/processes.ts';
 import { unzip } from '../../helpers/zip.ts';
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import { readLayout } from '../../likeness/word/layout.ts';
+import { readLayout } from '../../likeness/word.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from '../engines/office/detect/archives.ts';
 

@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { getDocument, VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { describe, expect, it, vi } from 'vitest';
 import { noisyPhoto } from '../../fixtures/image.ts';
-import { isInstalled } from '../../helpers/installed.ts';
 import { drawPage } from '../../helpers/pdf.ts';
+import { isInstalled } from '../../helpers/processes.ts';
 import { usePages } from '../engines/chromium/use-pages.ts';
 
 const run = promisify(execFile);

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { drawPage, readPdf } from '../../helpers/pdf.ts';
+import { startChromium } from '../../likeness/chromium.ts';
 import { differingPixels } from '../../likeness/comparison.ts';
-import { startChromium } from '../../likeness/web/chromium.ts';
 import { usePages } from '../engines/chromium/use-pages.ts';
 
 /** Rows that make a table huge. */

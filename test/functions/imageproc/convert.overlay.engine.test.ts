@@ -7,8 +7,7 @@ import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { disc, QUARTERS } from '../../fixtures/image.ts';
 import { pixel } from '../../helpers/pixels.ts';
-import { useEngine } from '../conversion.ts';
-import { allowPorts } from '../shared-engines.ts';
+import { allowPorts, useEngine } from '../conversion.ts';
 import { expectClose, PICTURE, sizeOf } from './picture.ts';
 
 const stamp = await sharp({ create: { width: 20, height: 10, channels: 4, background: '#ffffff' } })

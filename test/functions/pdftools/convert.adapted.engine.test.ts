@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
-import { pdfOf } from '../../fixtures/pdf-text.ts';
+import { pdfOf } from '../../fixtures/pdf.ts';
 import { difference } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 

@@ -2,7 +2,7 @@ import sharp, { type ChannelStats, type Region } from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
-import { ANNOTATIONS, annotatedPdf, pdfOf } from '../../fixtures/pdf-text.ts';
+import { ANNOTATIONS, annotatedPdf, pdfOf } from '../../fixtures/pdf.ts';
 import { isBlank, pixel } from '../../helpers/pixels.ts';
 import { useEngine, useOwnEngine } from '../conversion.ts';
 import { createDrawingEngine } from './pdf-engine.ts';

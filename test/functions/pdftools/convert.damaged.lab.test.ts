@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createFallback } from '../../../functions/engines/pdf/pdfjs/fallback.ts';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
-import { PDF_BOMBS, picturePdf } from '../../fixtures/bombs/pdfs.ts';
+import { PDF_BOMBS, picturePdf } from '../../fixtures/bombs.ts';
 import { pixel } from '../../helpers/pixels.ts';
 import { useEngine, useOwnEngine } from '../conversion.ts';
 import { createDrawingEngine } from './pdf-engine.ts';

@@ -3,9 +3,17 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
-import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
-import { emptyJbig2Pdf, faxedJbig2Pdf, jpxPdf, replacedJbig2Pdf } from '../../fixtures/pdf-picture.ts';
-import { pdfOf, textPdf } from '../../fixtures/pdf-text.ts';
+import {
+  A4,
+  emptyJbig2Pdf,
+  faxedJbig2Pdf,
+  jpxPdf,
+  makePdf,
+  numberedPages,
+  pdfOf,
+  replacedJbig2Pdf,
+  textPdf,
+} from '../../fixtures/pdf.ts';
 import { difference, isBlank, pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 import { BLACK, BLUE, RED, sizeOf, small, WHITE } from './picture.ts';

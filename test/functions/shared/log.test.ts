@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createApiKey } from '../../../functions/platform/keys.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import { createLog, describe as tell } from '../../../functions/shared/log.ts';
-import { busiestTurn } from '../../helpers/busiest-turn.ts';
+import { busiestTurn } from '../../helpers/processes.ts';
 
 describe('the log', () => {
   it('writes one line of JSON per event', () => {

@@ -12,8 +12,8 @@ import { type ApiCall, callOf, snippetOf } from '../../../functions/site/client/
 import * as tools from '../../../functions/tools.ts';
 import { quarters } from '../../fixtures/image.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
-import { isInstalled } from '../../helpers/installed.ts';
-import { useService } from '../../service/server/use-service.ts';
+import { isInstalled } from '../../helpers/processes.ts';
+import { useService } from '../../service/use-service.ts';
 import { startMailServer } from './mail-server.ts';
 import { drop, ended as endedAt, useBrowser } from './use-browser.ts';
 

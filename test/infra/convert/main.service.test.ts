@@ -21,9 +21,9 @@ import { readCommand, UsageError } from '../../../infra/convert/command.ts';
 import { findInputs } from '../../../infra/convert/inputs.ts';
 import { planJobs } from '../../../infra/convert/jobs.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
-import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 import { readPdf } from '../../helpers/pdf.ts';
-import { openService, ownService } from '../../service/server/service.ts';
+import { COMPILE_CACHE } from '../../helpers/processes.ts';
+import { openService, ownService } from '../../lab/service.ts';
 import { signalAfter } from './signal-after.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -10,8 +10,8 @@ import { route } from '../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { openStores, type Stores } from '../../../infra/local/stores.ts';
-import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
 import { KEPT_RESULTS } from '../../helpers/kept-results.ts';
+import { COMPILE_CACHE } from '../../helpers/processes.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
 

@@ -8,7 +8,7 @@ import * as tools from '../../../functions/tools.ts';
 import { readCommand } from '../../../infra/keys/commands.ts';
 import { openStores } from '../../../infra/keys/stores.ts';
 import { startDynalite } from '../../aws-servers/dynalite.ts';
-import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
+import { COMPILE_CACHE } from '../../helpers/processes.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
+import { COMPILE_CACHE } from '../../helpers/processes.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/start.mjs');
 

@@ -10,8 +10,7 @@ import { readStat } from '../../../functions/engines/worker/linux/proc.ts';
 import { lockDataDirectory } from '../../../infra/local/operation/lock.ts';
 import { openStores } from '../../../infra/local/stores.ts';
 import { sessionOf } from '../../functions/engines/worker/linux/session-of.ts';
-import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
-import { processesBelow } from '../../helpers/leftovers.ts';
+import { COMPILE_CACHE, processesBelow } from '../../helpers/processes.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/local/main.ts');
 const API_KEY = /[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/;

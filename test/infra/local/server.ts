@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { COMPILE_CACHE } from '../../helpers/compile-cache.ts';
+import { COMPILE_CACHE } from '../../helpers/processes.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const { NODE_OPTIONS } = await import(join(ROOT, 'infra/local/node-options.mjs'));

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { NAMESPACES } from '../../lambda-emulator/network/namespaces.ts';
+import { NAMESPACES } from '../../lambda-emulator/network.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../layers/build/compile.ts';
 import { ENTER_SOURCES } from '../../../layers/sandbox/build.ts';
 import { list } from '../../helpers/list.ts';
-import { buildFilter } from '../../lambda-emulator/kernel/build.ts';
+import { buildFilter } from '../../lambda-emulator/kernel.ts';
 import { DENIED, FORBIDDEN } from './denied.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

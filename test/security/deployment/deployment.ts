@@ -1,8 +1,8 @@
-import type { LeakFile } from '../attacks/office/archive.ts';
-import type { Canary } from '../checks/canary.ts';
-import type { Tripwires } from '../namespace/tripwires.ts';
-import type { Verdict } from '../neighbor/verdict.ts';
-import type { Effort, Reached } from '../row.ts';
+import type { LeakFile } from '../attacks/office.ts';
+import type { Canary } from '../checks.ts';
+import type { Tripwires } from '../namespace/run.ts';
+import type { Verdict } from '../neighbor/service.ts';
+import type { Effort, Reached, Row } from '../row.ts';
 
 /** The response to one call. */
 export interface Answer {
@@ -129,8 +129,8 @@ export interface Deployment {
     canary: Canary,
     use: (environment: Readonly<Record<string, string>>) => Promise<Result>,
   ): Promise<Result>;
-  /** Runs the export `inside` of a module in a network where every address is a tripwire. */
-  inNamespace(module: string, effort: Effort): Promise<Reached>;
+  /** Runs `inside` of a row in a network where every address is a tripwire. */
+  inNamespace(row: Row, effort: Effort): Promise<Reached>;
   /** Listens for connections that escape, in a network namespace. */
   layTripwires(): Promise<Tripwires>;
 }

@@ -1,17 +1,18 @@
-// Runs the attack of one module inside a network namespace, and reports its progress on file descriptor 3.
+// Runs the attack of one row inside a network namespace, and reports its progress on file descriptor 3.
 import { writeSync } from 'node:fs';
-import { createCanary } from '../checks/canary.ts';
+import { createCanary } from '../checks.ts';
 import { oneMachine } from '../deployment/one-machine.ts';
-import { runRow } from '../neighbor/watch.ts';
-import type { Extent, Row } from '../row.ts';
+import { runRow } from '../neighbor/service.ts';
+import type { Extent } from '../row.ts';
+import { ROWS } from '../rows.ts';
 import type { NamespaceMessage } from './run.ts';
 
-const [module, extent] = process.argv.slice(2);
-const { inside } = (await import(module!)) as { inside: Row['run'] };
+const [name, extent] = process.argv.slice(2);
+const { inside } = ROWS.find((row) => row.name === name)!;
 const canary = createCanary();
 const tell = (message: NamespaceMessage) => writeSync(3, `${JSON.stringify(message)}\n`);
 const reached = await runRow(
-  { run: inside },
+  { run: inside! },
   {
     extent: extent as Extent,
     progress: (done, total) => tell({ progress: [done, total] }),

@@ -1,9 +1,5 @@
 import { readlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { readProcess } from '../../../../functions/engines/worker/linux/proc.ts';
 import { createEngine as createHtml2image } from '../../../../functions/html2image/convert.ts';
 import { html2image } from '../../../../functions/html2image/tool.ts';
@@ -14,32 +10,16 @@ import {
   type EgressGuard,
   type EgressRules,
 } from '../../../../functions/shared/egress/guard.ts';
-import type { Format } from '../../../../functions/shared/formats.ts';
-import { readOptions } from '../../../../functions/shared/options/read-options.ts';
-import {
-  CONVERSION_LIMITS,
-  type ConversionLimits,
-  type Converted,
-  type PageFile,
-} from '../../../../functions/shared/tool.ts';
-import { CODE } from '../../../../infra/local/server/temporary.ts';
-import { descendants } from '../../../helpers/descendants.ts';
-import { engineNetwork } from '../../../helpers/engine-network.ts';
 import { serveHttp } from '../../../helpers/fault-server.ts';
-
-const LAYERS = fileURLToPath(new URL('../../../../dist/layers', import.meta.url));
+import { descendants } from '../../../helpers/processes.ts';
+import { type Asked, startEngine } from '../../../lab/engine.ts';
 
 /** A response: HTML text, or a function that responds. */
 export type Route = string | ((request: IncomingMessage, response: ServerResponse) => void);
 
-interface Asked {
-  readonly url: string;
-  readonly headers: IncomingMessage['headers'];
-}
-
 /** Serves pages on a free port and records the requests. */
 export async function servePages(routes: Record<string, Route>) {
-  const asked: Asked[] = [];
+  const asked: Array<Pick<IncomingMessage, 'headers'> & { readonly url: string }> = [];
   const server = await serveHttp((request, response) => {
     const url = request.url!;
     asked.push({ url, headers: request.headers });
@@ -51,56 +31,23 @@ export async function servePages(routes: Record<string, Route>) {
   return { ...server, routes, asked };
 }
 
-export interface ConvertOptions {
-  readonly format?: Format;
-  readonly limits?: Partial<ConversionLimits>;
-  readonly time?: number;
-  readonly account?: string;
-  /** The page is uploaded. */
-  readonly files?: readonly PageFile[] | undefined;
-}
+export type ConvertOptions = Omit<Asked, 'options'>;
 
 /** Starts the engine of a tool with real browsers and the given egress rules or guard. */
-export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: EgressRules | EgressGuard) {
-  const temporary = await mkdtemp(join(tmpdir(), 'browsers-'));
-  const tool = toolName === 'html2pdf' ? html2pdf : html2image;
-  const dependencies = {
-    layers: LAYERS,
-    code: CODE,
-    temporary,
-    size: 2,
-    // A spare browser for another account would take as long to start as many conversions.
-    singleAccount: true,
-    ...engineNetwork('check' in rules ? rules : createEgressGuard(rules)),
-  };
-  const engine = toolName === 'html2pdf' ? createHtml2pdf(dependencies) : createHtml2image(dependencies);
-  let conversions = 0;
+export async function startBrowsers(tool: 'html2pdf' | 'html2image', rules: EgressRules | EgressGuard) {
+  // A spare browser for another account would take as long to start as many conversions.
+  const given = { singleAccount: true, egress: 'check' in rules ? rules : createEgressGuard(rules) };
+  const engine = await (tool === 'html2pdf'
+    ? startEngine(html2pdf, createHtml2pdf, given)
+    : startEngine(html2image, createHtml2image, given));
 
   /** Converts a URL with options as in a query. */
   async function convert(
     address: string,
-    query: Readonly<Record<string, string | readonly string[]>> = {},
-    { format, limits, time = 120_000, account = 'account', files }: ConvertOptions = {},
+    options: Readonly<Record<string, string | readonly string[]>> = {},
+    asked: ConvertOptions = {},
   ): Promise<{ path: string; pageCount?: number; settled?: boolean }> {
-    const given = Object.entries(query).flatMap(([name, values]) =>
-      [values].flat().map((value) => ({ name, value })),
-    );
-    const { options, issues } = readOptions(tool, given, format ?? tool.formats[0]);
-    if (issues[0]) throw issues[0];
-    const directory = join(temporary, `conversion-${conversions++}`);
-    await mkdir(directory);
-    const run = engine.convert as (conversion: object) => Promise<Converted>;
-    const { outputs, pageCount, settled } = await run({
-      source: new URL(address),
-      ...(files && { files }),
-      options,
-      format: format ?? tool.formats[0],
-      delivery: 'one',
-      directory,
-      limits: { ...CONVERSION_LIMITS, ...limits },
-      signal: AbortSignal.timeout(time),
-      account,
-    });
+    const { outputs, pageCount, settled } = await engine.open(new URL(address), { ...asked, options });
     for await (const { path } of outputs)
       return {
         path,
@@ -111,20 +58,15 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
   }
 
   return {
+    ...engine,
     convert,
-    temporary,
     /** Returns the process IDs of the workers, each of which has one browser. */
     workers: () =>
       descendants(process.pid).filter(
         (pid) =>
-          readProcess(pid, 'cmdline').includes(`${toolName}/worker.ts`) &&
-          folderOf(pid).startsWith(temporary),
+          readProcess(pid, 'cmdline').includes(`${tool}/worker.ts`) &&
+          folderOf(pid).startsWith(engine.temporary),
       ),
-    warm: () => engine.warm!(),
-    close: async () => {
-      await engine.close();
-      await rm(temporary, { recursive: true, force: true });
-    },
   };
 }
 

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { afterAll } from 'vitest';
 import type { Format } from '../../../../functions/shared/formats.ts';
 import { readPdf } from '../../../helpers/pdf.ts';
-import { allowPorts, sharedGuard, shareEngine } from '../../shared-engines.ts';
+import { allowPorts, sharedGuard, shareEngine } from '../../conversion.ts';
 import { type ConvertOptions, type Route, servePages, startBrowsers } from './page-server.ts';
 
 /** Options as in a query. */

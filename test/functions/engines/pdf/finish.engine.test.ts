@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 import { blankPdf } from '../../../../functions/engines/pdf/rewrite.ts';
 import { createEngine } from '../../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../../functions/pdftools/tool.ts';
-import { makePdf } from '../../../fixtures/pdf.ts';
-import { documentPdf } from '../../../fixtures/pdf-document.ts';
+import { documentPdf, makePdf } from '../../../fixtures/pdf.ts';
 import { useEngine } from '../../conversion.ts';
 
 const { convertOne, refusal } = useEngine(pdftools, createEngine);

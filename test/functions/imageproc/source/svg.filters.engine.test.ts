@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
-import { IMAGE_BOMBS } from '../../../fixtures/bombs/images.ts';
+import { IMAGE_BOMBS } from '../../../fixtures/bombs.ts';
 import { pixel } from '../../../helpers/pixels.ts';
 import { useEngine } from '../../conversion.ts';
 

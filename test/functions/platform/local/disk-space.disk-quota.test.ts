@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import type { Item } from '../../../../functions/platform/table.ts';
-import { busiestTurn } from '../../../helpers/busiest-turn.ts';
 import { openTable } from '../../../helpers/open-table.ts';
+import { busiestTurn } from '../../../helpers/processes.ts';
 
 const MAX_BYTES = 2 ** 20;
 const signal = new AbortController().signal;

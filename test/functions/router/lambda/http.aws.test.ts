@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { startRuntime } from '../../../lambda-emulator/runtime/start.ts';
+import { startRuntime } from '../../../lambda-emulator/runtime.ts';
 
 const LAMBDA_HTTP = join(import.meta.dirname, '../../../../functions/router/lambda/http.ts');
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { writeSite } from '../../../../functions/site/build.ts';
 import { freePort } from '../../../helpers/free-port.ts';
-import { useService } from '../../../service/server/use-service.ts';
+import { useService } from '../../../service/use-service.ts';
 import { ended, press, useBrowser } from '../use-browser.ts';
 import { CLIENT, startProvider } from './provider.ts';
 

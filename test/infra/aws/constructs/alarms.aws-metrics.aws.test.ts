@@ -4,7 +4,7 @@ import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, it } from 'vitest';
 import { parseSettings } from '../../../../infra/aws/settings.ts';
-import { type MetricResource, metricsOf, readAlarms } from '../../../helpers/alarms/template.ts';
+import { type MetricResource, metricsOf, readAlarms } from '../../../helpers/alarms.ts';
 import { createApp } from '../create-app.ts';
 
 const settings = parseSettings({});

@@ -1,9 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as tools from '../../../../functions/tools.ts';
-import { isBreached } from '../../../helpers/alarms/evaluate.ts';
-import { filterMetrics } from '../../../helpers/alarms/metric-filter.ts';
-import { call, linesOf, PROVOCATIONS } from '../../../helpers/alarms/provocations.ts';
-import { metricsOf, readAlarms } from '../../../helpers/alarms/template.ts';
+import {
+  call,
+  filterMetrics,
+  isBreached,
+  linesOf,
+  metricsOf,
+  PROVOCATIONS,
+  readAlarms,
+} from '../../../helpers/alarms.ts';
 import { STACK } from '../../../lambda-emulator/deployment.ts';
 import { environmentsOf } from '../environment.ts';
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { QUERIES } from '../../../../infra/aws/constructs/alarms.ts';
-import { call, linesOf } from '../../../helpers/alarms/provocations.ts';
-import { readAlarms } from '../../../helpers/alarms/template.ts';
+import { call, linesOf, readAlarms } from '../../../helpers/alarms.ts';
 
 it('reads only fields that a log line of a call has, or that CloudWatch adds', async () => {
   const lines = await linesOf(async (log) => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readAlarms } from '../../../helpers/alarms/template.ts';
+import { readAlarms } from '../../../helpers/alarms.ts';
 import { randomNumbers } from '../../../helpers/random.ts';
 import { gatewayOf, type Route, type Throttle } from '../../../lambda-emulator/deployment.ts';
 import { routeOf, tokenBucket } from '../../../lambda-emulator/gateway.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openService, type ServiceUnderTest } from '../../../service/server/service.ts';
+import { openService, type ServiceUnderTest } from '../../../lab/service.ts';
 
 const PICTURE = join(import.meta.dirname, '../../../../infra/local/self-check/samples/picture.png');
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readProcess } from '../../../../../functions/engines/worker/linux/proc.ts';
-import { descendants } from '../../../../helpers/descendants.ts';
+import { descendants } from '../../../../helpers/processes.ts';
 import { servePages, startBrowsers } from '../page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listProcesses, readProcess } from '../../../../../functions/engines/worker/linux/proc.ts';
 import { WorkerPool } from '../../../../../functions/engines/worker/pool.ts';
-import { processesBelow } from '../../../../helpers/leftovers.ts';
+import { processesBelow } from '../../../../helpers/processes.ts';
 
 const WORKER = fileURLToPath(new URL('escaping-worker.ts', import.meta.url));
 const BROWSERS = fileURLToPath(new URL('../../../../../functions/html2image/worker.ts', import.meta.url));

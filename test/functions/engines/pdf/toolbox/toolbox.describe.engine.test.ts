@@ -4,9 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, it } from 'vitest';
 import { createEngine } from '../../../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../../../functions/pdftools/tool.ts';
-import { makePdf } from '../../../../fixtures/pdf.ts';
-import { documentPdf } from '../../../../fixtures/pdf-document.ts';
-import { formPdf } from '../../../../fixtures/pdf-form.ts';
+import { documentPdf, formPdf, makePdf } from '../../../../fixtures/pdf.ts';
 import { useEngine } from '../../../conversion.ts';
 
 const { convertOne, refusal } = useEngine(pdftools, createEngine);

@@ -4,9 +4,7 @@ import { withCallMetrics } from '../../../../../../functions/platform/aws/lambda
 import { createEgressGuard } from '../../../../../../functions/shared/egress/guard.ts';
 import { CONVERSION_LIMITS } from '../../../../../../functions/shared/tool.ts';
 import { imageproc } from '../../../../../../functions/tools.ts';
-import { isBreached } from '../../../../../helpers/alarms/evaluate.ts';
-import { linesOf } from '../../../../../helpers/alarms/provocations.ts';
-import { readAlarms } from '../../../../../helpers/alarms/template.ts';
+import { isBreached, linesOf, readAlarms } from '../../../../../helpers/alarms.ts';
 import { STACK } from '../../../../../lambda-emulator/deployment.ts';
 
 const event = { version: 1, infile: 'https://example.com/a.png', outfile: 'b.jpg' };

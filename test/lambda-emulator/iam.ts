@@ -1,0 +1,175 @@
+import { createServer, type IncomingMessage, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** One statement of a policy. `*` stands for any text, `?` for any character. */
+export interface Statement {
+  readonly effect: 'Allow' | 'Deny';
+  readonly actions: readonly string[];
+  readonly resources: readonly string[];
+}
+
+/** Whether statements allow an action on a resource: one must, and none may deny it. */
+export function isAllowed(statements: readonly Statement[], action: string, resource: string): boolean {
+  const found = statements.filter(
+    ({ actions, resources }) =>
+      actions.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase())) &&
+      resources.some((pattern) => matches(pattern, resource)),
+  );
+  return found.length > 0 && found.every(({ effect }) => effect === 'Allow');
+}
+
+function matches(pattern: string, text: string): boolean {
+  const parts = pattern.split(/([*?])/).map((part) => {
+    if (part === '*') return '.*';
+    return part === '?' ? '.' : part.replace(/[\\^$.|+()[\]{}]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('')}$`, 's').test(text);
+}
+
+/** One action on one resource of an AWS service. */
+interface Call {
+  readonly action: string;
+  readonly resource: string;
+}
+
+/** How one service names the calls of a request, and how it refuses them. */
+export interface Service {
+  callsOf(request: IncomingMessage, body: Buffer): readonly Call[];
+  readonly refusal: { readonly status: number; readonly contentType: string; readonly body: string };
+}
+
+const ACCOUNT = '123456789012';
+const REGION = 'us-east-1';
+const OBJECT_ACTIONS: Readonly<Record<string, string>> = {
+  GET: 's3:GetObject',
+  HEAD: 's3:GetObject',
+  PUT: 's3:PutObject',
+  DELETE: 's3:DeleteObject',
+};
+
+export const S3: Service = {
+  callsOf({ method = '', url = '' }, body) {
+    // The preflight of a browser needs no right.
+    if (method === 'OPTIONS') return [];
+    const [, bucket = '', ...rest] = new URL(url, 'http://s3').pathname.split('/').map(decodeURIComponent);
+    const key = rest.join('/');
+    if (method === 'POST' && key === '') {
+      const [, formKey = ''] = /name="key"\r\n\r\n(.*?)\r\n/s.exec(body.toString('latin1', 0, 20_000)) ?? [];
+      const decoded = Buffer.from(formKey, 'latin1').toString();
+      return [{ action: 's3:PutObject', resource: `arn:aws:s3:::${bucket}/${decoded}` }];
+    }
+    if (key === '') return [{ action: 's3:ListBucket', resource: `arn:aws:s3:::${bucket}` }];
+    const action = OBJECT_ACTIONS[method] ?? `s3:${method}`;
+    return [{ action, resource: `arn:aws:s3:::${bucket}/${key}` }];
+  },
+  refusal: {
+    status: 403,
+    contentType: 'application/xml',
+    body: '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>',
+  },
+};
+
+export const DYNAMODB: Service = {
+  callsOf({ headers }, body) {
+    const operation = String(headers['x-amz-target']).split('.').at(-1);
+    const { TableName, RequestItems = {} } = JSON.parse(body.toString()) as {
+      TableName?: string;
+      RequestItems?: object;
+    };
+    const tables = TableName === undefined ? Object.keys(RequestItems) : [TableName];
+    return tables.map((table) => ({
+      action: `dynamodb:${operation}`,
+      resource: `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${table}`,
+    }));
+  },
+  refusal: {
+    status: 400,
+    contentType: 'application/x-amz-json-1.0',
+    body: '{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"not authorized"}',
+  },
+};
+
+export const LAMBDA: Service = {
+  callsOf({ url = '' }) {
+    const [, name = ''] = /\/functions\/([^/]+)\/invocations/.exec(decodeURIComponent(url)) ?? [];
+    return [{ action: 'lambda:InvokeFunction', resource: name }];
+  },
+  refusal: {
+    status: 403,
+    contentType: 'application/json',
+    body: '{"__type":"AccessDeniedException","Message":"not authorized"}',
+  },
+};
+
+export const SSM: Service = {
+  callsOf({ headers }, body) {
+    const operation = String(headers['x-amz-target']).split('.').at(-1);
+    const { Names = [] } = JSON.parse(body.toString()) as { Names?: string[] };
+    return Names.map((name) => ({
+      action: `ssm:${operation}`,
+      resource: `arn:aws:ssm:${REGION}:${ACCOUNT}:parameter${name}`,
+    }));
+  },
+  refusal: {
+    status: 400,
+    contentType: 'application/x-amz-json-1.1',
+    body: '{"__type":"AccessDeniedException","Message":"not authorized"}',
+  },
+};
+
+/** An endpoint of an AWS service that passes on only what a role may do. */
+interface Guard {
+  readonly port: number;
+  /** Closes the connections that no request uses, as AWS does after a while. */
+  closeIdle(): void;
+  close(): void;
+}
+
+/** Guards an endpoint with the statements of the role whose credentials its requests are signed with. `onDenied` gets what was refused. */
+export async function startGuard(
+  target: string,
+  service: Service,
+  statements: readonly Statement[],
+  onDenied: (call: string) => void,
+): Promise<Guard> {
+  const { port } = new URL(target);
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request).catch(() => undefined);
+    if (body === undefined) return;
+    const denied = service
+      .callsOf(request, body)
+      .filter(({ action, resource }) => !isAllowed(statements, action, resource));
+    if (denied.length > 0) {
+      for (const { action, resource } of denied) onDenied(`${action} on ${resource}`);
+      const { status, contentType, body: text } = service.refusal;
+      response.writeHead(status, {
+        'content-type': contentType,
+        'x-amzn-errortype': 'AccessDeniedException',
+      });
+      return void response.end(request.method === 'HEAD' ? undefined : text);
+    }
+    // The host is part of what is signed.
+    const { method = 'GET', url: path = '/', headers } = request;
+    const passed = send({ host: '127.0.0.1', port, method, path, headers, agent: false }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+      answer.once('error', () => response.destroy());
+    });
+    response.once('close', () => passed.destroy());
+    passed.once('error', () => response.destroy());
+    passed.end(body);
+  });
+  server.requestTimeout = 0;
+  // Longer than a router is frozen.
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    closeIdle: () => server.closeIdleConnections(),
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,323 @@
+import { servedPath } from '../../../functions/engines/chromium/proxy/served-files.ts';
+import { authenticate } from '../../../functions/router/admission/authenticate.ts';
+import { MAX_FIELD_BYTES } from '../../../functions/router/body/part.ts';
+import { traceOf } from '../../../functions/router/call.ts';
+import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import { corsHeaders } from '../../../functions/router/cors.ts';
+import { presentationOf } from '../../../functions/router/present.ts';
+import { readRequest } from '../../../functions/router/request.ts';
+import { route } from '../../../functions/router/route.ts';
+import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
+import { ConversionError } from '../../../functions/shared/errors.ts';
+import { describe } from '../../../functions/shared/log.ts';
+import type { Parameter } from '../../../functions/shared/options/option.ts';
+import { quote } from '../../../functions/shared/quote.ts';
+import { readDataUrl } from '../../../functions/shared/source/data-url.ts';
+import { dispositionName, mediaTypeIn } from '../../../functions/shared/source/name.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import { sessionIn } from '../../../functions/site/accounts/forms.ts';
+import * as tools from '../../../functions/tools.ts';
+import { readSignedUrl } from '../../../infra/local/server/http/files.ts';
+import { unlimited } from '../../functions/accounts.ts';
+import { randomNumbers } from '../../helpers/random.ts';
+import { amount, type Row } from '../row.ts';
+
+/** Maximum milliseconds that a stage may block the main thread, whatever the input is. */
+const MAX_COST = 10;
+
+/** Maximum characters of a header, as in the server, and bytes of a name in an archive. */
+const HEADER_LENGTH = 8192;
+const MAX_NAME_BYTES = 65_535;
+
+const ALL = Object.values(tools);
+const OPTIONS = ALL.flatMap((tool) => Object.values(tool.options).flatMap(({ names }) => names));
+
+const PATHS = [
+  '/api/',
+  '/api/usage',
+  '/api/health',
+  '/api/version',
+  '/api/openapi.json',
+  '/api/none',
+] as const;
+const FOREVER = new AbortController().signal;
+const DEPENDENCIES: Parameters<typeof route>[1] = {
+  ...unlimited,
+  tools: ALL,
+  keys: { find: async () => undefined, findSigner: async () => undefined },
+  storage: undefined as never,
+  invoke: () => Promise.reject(new Error('No request has a key.')),
+  coalesce: createCoalescer(),
+  limits: CONVERSION_LIMITS,
+  contact: { accountUrl: 'http://a.example/', supportUrl: 'http://a.example/' },
+  log: () => {},
+};
+
+interface Stage {
+  readonly names: readonly string[];
+  readonly run: (genes: Genes) => void;
+  /** Maximum number of characters, if it is not that of a query. */
+  readonly size?: number;
+}
+
+/** The main thread runs these for each request before it is handed to a worker. Each comes with the names that it knows. */
+const STAGES: Readonly<Record<string, Stage>> = {
+  ...Object.fromEntries(
+    ALL.map((tool) => [
+      `options of ${tool.name}`,
+      {
+        names: ['-unknown', '_args', ...Object.values(tool.options).flatMap(({ names }) => names)],
+        run: (genes: Genes) => {
+          readRequest([...basics(tool.name), ...pairsOf(genes)], ALL);
+        },
+      },
+    ]),
+  ),
+  'common parameters': {
+    names: ['app', 'infile', 'outfile', 'apikey', '_args', 'other'],
+    run: (genes) => {
+      const given = basics('imageproc').filter(({ name }) => name !== genes.name);
+      readRequest([...given, ...pairsOf(genes)], ALL);
+    },
+  },
+  'order of options': {
+    names: ['-resize', '-crop', '-annotate', '-fill', '_args'],
+    run: (genes) => {
+      readRequest([...basics('imageproc'), ...pairsOf(genes)], ALL, { unordered: Number.POSITIVE_INFINITY });
+    },
+  },
+  'form in a body': {
+    names: ['infile', '-unknown', '--custom-header', '_args'],
+    size: MAX_FIELD_BYTES,
+    run: (genes) => {
+      const given = basics('html2pdf').filter(({ name }) => name !== genes.name);
+      readRequest([...given, ...pairsOf(genes)], ALL, { canUpload: true });
+    },
+  },
+  'requests without a key': {
+    names: [...PATHS],
+    run: (genes) => {
+      const query = [...basics('imageproc'), { name: genes.unit, value: textWith(genes) }];
+      const path = genes.name;
+      // All that it does before it waits for something.
+      route({ method: 'GET', path, query, header: () => textWith(genes) }, DEPENDENCIES, FOREVER);
+    },
+  },
+  'data URL': {
+    names: ['data:,', 'data:;base64,', 'data:;'],
+    size: MAX_FIELD_BYTES,
+    run: (genes) => {
+      readDataUrl(genes.name + textWith(genes));
+    },
+  },
+  query: {
+    names: ['a', '-resize', '%25'],
+    run: (genes) => {
+      const query = pairsOf(genes).map(({ name, value }) => `${name}=${value}`);
+      for (const _ of URL.parse(`/api/?${query.join('&')}`, 'http://a.example')?.searchParams ?? []);
+    },
+  },
+  'signed URL': {
+    names: ['expires', 'signature', 'a'],
+    run: (genes) => {
+      const query = pairsOf(genes).map(({ name, value }) => `${name}=${value}`);
+      readSignedUrl(
+        new URL(`http://a.example/files/${textWith(genes)}?expires=1&signature=1&${query.join('&')}`),
+      );
+    },
+  },
+  headers: {
+    names: ['accept', 'cookie', 'authorization', 'x-request-id', 'traceparent', 'origin', 'x-forwarded-for'],
+    size: HEADER_LENGTH,
+    run: (genes) => {
+      const header = (name: string) => (name === genes.name ? textWith(genes) : undefined);
+      const http = { method: 'GET', path: '/', query: [], header };
+      presentationOf(http, 'x');
+      traceOf(http);
+      corsHeaders(http, ['http://a.example']);
+      sessionIn(http, 'http://a.example');
+      authenticate(http, DEPENDENCIES.keys);
+    },
+  },
+  'names of sources and uploads': {
+    names: ['', 'attachment; filename=', "attachment; filename*=UTF-8''", 'inline; '],
+    size: MAX_NAME_BYTES,
+    run: (genes) => {
+      const text = genes.name + textWith(genes);
+      dispositionName(text);
+      servedPath(text);
+      mediaTypeIn(text);
+    },
+  },
+  'URL of a source': {
+    names: ['http://', 'https://', 'http://a.', 'http://1.', 'http://[::'],
+    run: (genes) => {
+      // All that it does before it waits for something.
+      createEgressGuard({ resolve: () => Promise.reject(new Error('no name')) })
+        .check(genes.name + textWith(genes))
+        .catch(() => {});
+    },
+  },
+  'log of an error': {
+    names: ['http://a', 'word '],
+    run: (genes) => {
+      describe(new Error((genes.name + textWith(genes)).repeat(genes.count)));
+      quote(textWith(genes));
+    },
+  },
+};
+
+export const worstInput: Row = {
+  name: 'worst-input',
+  title: 'the worst input for each stage, found by search',
+  figures: 'milliseconds of the main thread',
+  target: `≤ ${MAX_COST}`,
+  async run(effort) {
+    const tries = amount(effort, 500, { all: 1500 });
+    const random = randomNumbers(29);
+    const worst = Object.entries(STAGES).map(([stage, { names, run, size }]) => {
+      return { stage, found: searchWorst(names, run, { tries, random, size }) };
+    });
+    const all = worst.map(({ found }) => found[0]!.cost);
+    const failures = worst.flatMap(({ stage, found }) =>
+      found.filter(({ cost }) => cost > MAX_COST).map((each) => `${stage}: ${textOf(each)}`),
+    );
+    const notes = worst.flatMap(({ stage, found }) => [
+      `${stage}:`,
+      ...found.map((each) => `  ${textOf(each)}`),
+    ]);
+    return { figure: `${Math.max(...all).toFixed(1)} of ${all.length} stages`, failures, notes };
+  },
+};
+
+function basics(app: string): Parameter[] {
+  const given = { app, infile: 'http://a.example/?a=1', outfile: 'x.png' };
+  return Object.entries(given).map(([name, value]) => ({ name, value }));
+}
+
+function pairsOf(genes: Genes): Parameter[] {
+  const value = textWith(genes);
+  // Unknown names differ, or only the first would be reported.
+  const isKnown = OPTIONS.includes(genes.name);
+  return Array.from({ length: genes.count }, (_, index) => ({
+    name: isKnown || index === 0 ? genes.name : `${genes.name}${index}`,
+    value,
+  }));
+}
+
+function textOf({ cost, genes: { name, unit, length, count } }: Found): string {
+  return `${cost.toFixed(2)} ms: ${count} × ${name} with ${length} characters of ${JSON.stringify(unit)}`;
+}
+
+/** An input, as the search varies it: so many pairs of a name and a value that repeats a unit. */
+interface Genes {
+  readonly name: string;
+  readonly unit: string;
+  readonly length: number;
+  readonly count: number;
+}
+
+interface Found {
+  readonly genes: Genes;
+  /**
+   * Milliseconds of the fastest of several runs, because the first are not compiled yet, and some are interrupted. Not processor time,
+   * which some kernels count in steps of 4 ms.
+   */
+  readonly cost: number;
+}
+
+/** Maximum length of a query in characters. */
+const QUERY_SIZE = 60_000;
+const MAX_PAIRS = 600;
+const RUNS = 5;
+/** The worst inputs are run more often at the end: on a busy machine, all of the first runs may have been interrupted. */
+const FINAL_RUNS = 50;
+/** Long runs of one of these make parsers repeat their work. */
+const UNITS = [
+  'a',
+  '0',
+  '-',
+  ' ',
+  ',',
+  '/',
+  '(',
+  '%',
+  '.',
+  'x1',
+  '0x',
+  '1,',
+  '-a ',
+  "'",
+  '\\',
+  'é',
+  ':',
+  '@',
+  '<',
+  '%41',
+  ';',
+  '-resize 1 ',
+  '\u0301',
+  '\u0301\u0323',
+  'application/json;',
+  'W/"a",',
+  '0-1,',
+  'a=b; ',
+];
+
+/** Searches for the input that costs `stage` most. Tries random ones first, and then variations of the worst. */
+function searchWorst(
+  names: readonly string[],
+  stage: (genes: Genes) => void,
+  { tries, random, size = QUERY_SIZE }: { tries: number; random: () => number; size?: number | undefined },
+): Found[] {
+  const pick = <Value>(values: readonly Value[]) => values[Math.floor(random() * values.length)]!;
+  const fit = (genes: Genes): Genes => {
+    const count = Math.max(1, Math.min(MAX_PAIRS, Math.floor(size / (genes.name.length + 2)), genes.count));
+    const left = Math.floor(size / count) - genes.name.length - 2;
+    return { ...genes, count, length: Math.max(0, Math.min(left, genes.length)) };
+  };
+  const randomGenes = (): Genes => ({
+    name: pick(names),
+    unit: pick(UNITS),
+    length: Math.floor(size ** random()),
+    count: Math.floor(10 ** (3 * random())),
+  });
+  const vary = (genes: Genes): Genes =>
+    pick([
+      () => ({ ...genes, name: pick(names) }),
+      () => ({ ...genes, unit: pick(UNITS) }),
+      () => ({ ...genes, length: 2 * genes.length }),
+      () => ({ ...genes, count: 2 * genes.count, length: genes.length / 2 }),
+    ])();
+
+  let worst: Found[] = [];
+  for (let attempt = 0; attempt < tries; attempt++) {
+    const genes = fit(attempt % 2 === 0 || worst.length === 0 ? randomGenes() : vary(pick(worst).genes));
+    const cost = costOf(() => stage(genes), RUNS);
+    const others = worst.filter((found) => JSON.stringify(found.genes) !== JSON.stringify(genes));
+    worst = [...others, { genes, cost }].toSorted((a, b) => b.cost - a.cost).slice(0, 10);
+  }
+  return worst
+    .map(({ genes }) => ({ genes, cost: costOf(() => stage(genes), FINAL_RUNS) }))
+    .toSorted((a, b) => b.cost - a.cost);
+}
+
+/** Returns the text that genes describe. */
+function textWith({ unit, length }: Genes): string {
+  return unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+}
+
+function costOf(run: () => void, times: number): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let runs = 0; runs < times; runs++) {
+    const started = performance.now();
+    try {
+      run();
+    } catch (thrown) {
+      // A refusal costs time too. Anything else is a mistake of the stage.
+      if (!(thrown instanceof ConversionError)) throw thrown;
+    }
+    least = Math.min(least, performance.now() - started);
+  }
+  return least;
+}
