@@ -76,7 +76,7 @@ export const engines = [
     ],
     'test/functions/engines/chromium/page/',
     'test/functions/html2image/convert.',
-    'test/service/html2image',
+    'test/service/tools',
   ),
   ...inFile(
     'functions/engines/chromium/page/visit.ts',
