@@ -1,6 +1,7 @@
 // Compares the service with the programs that users would otherwise run.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { serveSources } from '../lab/sources.ts';
 import { chooseNames, readArguments } from '../run/report.ts';
 import { measureCold } from './cold.ts';
 import { prepareInputs } from './inputs.ts';
@@ -16,7 +17,6 @@ import {
 import { findPeers } from './peers.ts';
 import { writeReport, writeTable } from './report.ts';
 import type { Bench, Row } from './row.ts';
-import { serveSources } from './service/source-server.ts';
 import { startBenchedService } from './service.ts';
 import {
   measureImage,
@@ -74,7 +74,16 @@ const inputs = await prepareInputs(join(out, 'inputs'), {
   fonts: join(root, 'dist/layers/fonts'),
   peers,
 });
-const sources = await serveSources(inputs.folder);
+// From memory after the first time. Browsers must not cache them.
+const files = new Map<string, Buffer>();
+const sources = await serveSources(
+  async (path) => {
+    const bytes = files.get(path) ?? (await readFile(join(inputs.folder, path)));
+    files.set(path, bytes);
+    return bytes;
+  },
+  { 'cache-control': 'no-store' },
+);
 const directory = await mkdtemp(join(out, 'work-'));
 const rows: Row[] = [];
 const failures: string[] = [];
@@ -88,7 +97,7 @@ for (const part of chosen) {
     inputs,
     directory,
     say,
-    urlOf: sources.urlOf,
+    urlOf: (path) => sources.urlOf(relative(inputs.folder, path)),
     quick: flags.quick,
     wants: (work) => work.toLowerCase().includes(flags.row.toLowerCase()),
   };

@@ -4,11 +4,12 @@ import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { openService } from '../lab/service.ts';
+import { serveFolder } from '../lab/sources.ts';
 import { readArguments, readInteger, showProgress } from '../run/report.ts';
 import { recordPart } from '../run/results.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
 import { convertFile } from './convert.ts';
-import { casesOf, countCases, listFiles, readManifest, serveFolder } from './files.ts';
+import { casesOf, countCases, listFiles, readManifest } from './files.ts';
 import { createSummary, openLedger } from './ledger.ts';
 import { convertedElsewhere, judge } from './result.ts';
 

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, glob, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { extname, join, normalize, resolve } from 'node:path';
+import { join, normalize, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { inParallel } from '../../layers/build/command.ts';
 import { startBrowsers } from '../functions/engines/chromium/page-server.ts';
-import { serveHttp } from '../helpers/fault-server.ts';
 import { drawPage, readPdf } from '../helpers/pdf.ts';
+import { serveSources } from '../lab/sources.ts';
 import { type Chromium, LATER, type Look, SETTLE_TIME, startChromium, type Visit } from './chromium.ts';
 import { BOUND, type Comparison, differingPixels, report, TOLERANCE } from './comparison.ts';
 import { WEB_CASES, type WebCase } from './web-cases.ts';
@@ -31,17 +31,6 @@ const STILL = 'admin-lte,startbootstrap,tabler-ui,jsgrid,spectre,dygraphs,morris
 /** Milliseconds. */
 const TIMEOUT = 60_000;
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css',
-  '.js': 'text/javascript',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.csv': 'text/csv',
-};
-
 /** The default options of both tools. */
 const DEFAULTS: readonly WebCase[] = [
   { tool: 'html2image', options: {}, look: {}, format: 'png' },
@@ -58,7 +47,7 @@ export async function run(given: string, { limit, only }: { limit: number; only:
   const folder = resolve(given);
   const trials = chooseTrials(await downloadPages(folder), limit, only);
 
-  const server = await servePackages(folder);
+  const server = await serveSources((path) => readFile(join(folder, normalize(path))));
   const rules = { exceptions: [`127.0.0.1:${server.port}`] };
   const [cameras, printers] = await Promise.all([
     startBrowsers('html2image', rules),
@@ -71,7 +60,7 @@ export async function run(given: string, { limit, only }: { limit: number; only:
 
   const comparisons = await inParallel(trials, WIDTH, async ({ one, page }): Promise<Comparison> => {
     const { tool, options, format, look } = one;
-    const url = `${server.origin}/${page.split('/').map(encodeURIComponent).join('/')}`;
+    const url = server.urlOf(page);
     const isPdf = tool === 'html2pdf';
     const sides = {
       ours: async () => {
@@ -81,7 +70,8 @@ export async function run(given: string, { limit, only }: { limit: number; only:
         const bytes = await readFile(path);
         return { picture: isPdf ? await drawPdf(bytes) : bytes, settled };
       },
-      theirs: (visit: Visit) => references.picture(isPdf ? 'pdf' : 'image', server.origin, page, look, visit),
+      theirs: (visit: Visit) =>
+        references.picture(isPdf ? 'pdf' : 'image', `http://${server.host}`, page, look, visit),
     };
     const compared = await compareOne(`${page} (${nameOf(one)})`, sides, isPdf ? 'pdf' : windowHeight(one));
     const { name, difference, excluded, explained } = compared;
@@ -120,15 +110,6 @@ function nameOf({ tool, options, format }: WebCase): string {
 
 function windowHeight({ look: { viewport, image } }: WebCase): number {
   return image?.window || image?.clip ? 0 : (viewport?.height ?? 768) * (viewport?.deviceScaleFactor ?? 1);
-}
-
-async function servePackages(folder: string) {
-  return serveHttp(async (request, response) => {
-    const path = decodeURIComponent(request.url!.split('?')[0]!);
-    const body = await readFile(join(folder, normalize(path))).catch(() => undefined);
-    const type = TYPES[extname(path)] ?? 'application/octet-stream';
-    response.writeHead(body ? 200 : 404, { 'content-type': type }).end(body);
-  });
 }
 
 interface Package {
