@@ -5,9 +5,8 @@ import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { noisyPhoto } from '../../fixtures/image.ts';
 import { useEngine } from '../conversion.ts';
-import { makeDocx, makeXlsx } from '../engines/office/detect/archives.ts';
+import { drawing, makeDocx, makeXlsx } from '../engines/office/detect/archives.ts';
 import { casesOf, effectCheck } from '../option-effects.ts';
-import { drawing } from './leaks.ts';
 import { DRAWN, SAMPLES } from './option-samples.ts';
 
 const { convertOne } = useEngine(doc2any, createEngine);

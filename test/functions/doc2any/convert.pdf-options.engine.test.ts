@@ -8,9 +8,8 @@ import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { drawPage } from '../../helpers/pdf.ts';
 import { useEngine } from '../conversion.ts';
-import { makeDocx } from '../engines/office/detect/archives.ts';
+import { drawing, makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
-import { drawing } from './leaks.ts';
 
 const { convertOne } = useEngine(doc2any, createEngine);
 

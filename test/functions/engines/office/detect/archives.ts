@@ -137,3 +137,12 @@ export function makeXlsx(rows: string, { formats = [0] as readonly number[], mor
     },
   ]);
 }
+
+/** An image of one inch, referenced by the given relationship attribute. */
+export const drawing = (reference: string) =>
+  '<w:p><w:r><w:drawing><wp:inline><wp:extent cx="914400" cy="914400"/><wp:docPr id="1" name="p"/><a:graphic>' +
+  '<a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:pic><pic:nvPicPr>' +
+  '<pic:cNvPr id="1" name="p"/><pic:cNvPicPr/></pic:nvPicPr><pic:blipFill>' +
+  `<a:blip ${reference}/><a:stretch><a:fillRect/></a:stretch></pic:blipFill><pic:spPr><a:xfrm><a:off x="0" y="0"/>` +
+  '<a:ext cx="914400" cy="914400"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></pic:spPr></pic:pic>' +
+  '</a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>';
