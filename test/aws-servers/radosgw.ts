@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { buildOnce, cacheOf } from '../../layers/build/product.ts';
+import { unpackPackages } from '../../layers/debian/apt.ts';
 import { freePort } from '../helpers/free-port.ts';
-import { buildRadosGateway } from './radosgw-build.ts';
 
 const TRIPLET = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
 const LOADER = process.arch === 'arm64' ? 'ld-linux-aarch64.so.1' : 'ld-linux-x86-64.so.2';
@@ -98,4 +99,15 @@ async function end(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit');
   child.kill('SIGKILL');
   await exited;
+}
+
+const PINS = { suite: 'trixie', packages: ['radosgw'] } as const;
+
+/** Unpacks Ceph's RADOS Gateway, a real S3 that checks signatures, and returns its folder. Installs nothing. */
+export async function buildRadosGateway(progress: (text: string) => void): Promise<string> {
+  const into = join(import.meta.dirname, '../../dist/test/radosgw');
+  await buildOnce({ into, progress }, PINS, async (directory) => {
+    await unpackPackages({ ...PINS, into: directory, cache: join(cacheOf(into), 'apt'), progress });
+  });
+  return into;
 }

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
-import { paragraph, sentence, word } from '../fixtures/words.ts';
+import { paragraph, sentence, word } from '../fixtures/page.ts';
 import { randomNumbers } from '../helpers/random.ts';
 
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';

@@ -8,10 +8,9 @@ import { serveFolder } from '../lab/sources.ts';
 import { readArguments, readInteger, showProgress } from '../run/report.ts';
 import { recordPart } from '../run/results.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
-import { convertFile } from './convert.ts';
 import { casesOf, countCases, listFiles, readManifest } from './files.ts';
 import { createSummary, openLedger } from './ledger.ts';
-import { convertedElsewhere, judge } from './result.ts';
+import { convertedElsewhere, convertFile, judge } from './result.ts';
 
 /** Timeout of a conversion in milliseconds, and the additional time after which it counts as a hang. */
 const DEADLINE = 120_000;

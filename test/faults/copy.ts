@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import { killOrphans } from '../../functions/engines/worker/linux/orphans.ts';
 import { removeTree } from '../../functions/engines/worker/linux/remove.ts';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './list.ts';
 
 /** Maximum milliseconds of one command. */
 const COMMAND_TIME = 240_000;

@@ -5,8 +5,7 @@ import { appendFileSync, existsSync, globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { chooseNames, readArguments, textTable } from '../run/report.ts';
 import { Copy } from './copy.ts';
-import type { Fault } from './fault.ts';
-import { AREAS } from './list.ts';
+import { AREAS, type Fault } from './list.ts';
 
 /** Who noticed a fault: the compiler, or a suite of tests. */
 const SUITES = ['check', 'unit', 'engines', 'service', 'aws'] as const;

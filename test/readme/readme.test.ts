@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as tools from '../../functions/tools.ts';
-import { fill, readmes } from './fill.ts';
-import { tables } from './tables.ts';
+import { fill, readmes, tables } from './tables.ts';
 
 const root = join(import.meta.dirname, '../..');
 const files = readmes().map((path) => ({ path: relative(root, path), text: readFileSync(path, 'utf8') }));

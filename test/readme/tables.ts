@@ -1,11 +1,14 @@
-import { type Cost, costOf, defaultSizes, PRICES } from '../../functions/platform/usage-report.ts';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { defaultSizes } from '../../functions/platform/aws/sizes.ts';
+import { type Cost, costOf, PRICES } from '../../functions/platform/usage/prices.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
 import { referenceOf } from '../../functions/shared/options/reference.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 import { SETTINGS } from '../../infra/local/definitions.ts';
-import { OTHER_PRICES } from './prices.ts';
+import { replaceSections } from '../run/report.ts';
 
 /** The tables of the READMEs by name, generated from the code. Each follows `<!-- table: NAME -->`. */
 export function tables(): ReadonlyMap<string, string> {
@@ -240,4 +243,51 @@ function table(head: readonly string[], rows: ReadonlyArray<readonly string[]>):
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** List prices in the guide that are no part of the cost of a conversion, of the same place and time as `PRICES`. */
+const OTHER_PRICES = {
+  /** Per GiB and second of `/tmp` beyond the first 512 MiB. */
+  lambdaTemporaryGibSecond: 0.0000000309,
+  s3GibMonth: 0.023,
+  outGib: 0.09,
+  /** Per metric and month, without the free ten metrics, ten alarms and three dashboards. */
+  metricMonth: 0.3,
+  alarmMonth: 0.1,
+  dashboardMonth: 3,
+  /** Per GiB and month of the key table, and of its backups. */
+  dynamoGibMonth: 0.25,
+  dynamoBackupGibMonth: 0.2,
+  /** Cost of settings that are off by default. Per GiB and second, x86. */
+  provisionedGibSecond: 0.0000041667,
+  cloudFrontRequest: 1e-6,
+  wafMonth: 7,
+  wafRequest: 0.6e-6,
+  natHour: 0.045,
+  natGib: 0.045,
+} as const;
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Absolute paths of every README in the repository. */
+export function readmes(): string[] {
+  return [
+    'README.md',
+    'functions/**/README.md',
+    'infra/**/README.md',
+    'layers/**/README.md',
+    'test/**/README.md',
+    '.github/*.md',
+  ]
+    .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
+    .map((path) => join(ROOT, path));
+}
+
+/** Replaces every generated table in a README. */
+export function fill(readme: string): string {
+  return replaceSections(readme, 'table', (name) => {
+    const generated = tables().get(name);
+    if (generated === undefined) throw new Error(`There is no generated table named '${name}'.`);
+    return generated;
+  });
 }

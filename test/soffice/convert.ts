@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { INPUTS, readInput } from '../../functions/engines/office/inputs.ts';
-import { platform } from '../../layers/build/product.ts';
-import { buildCompleteOffice } from './build.ts';
-import { removePipes } from './pipes.ts';
+import { buildOnce, cacheOf, platform } from '../../layers/build/product.ts';
+import { unpackPackages } from '../../layers/debian/apt.ts';
+import { arrange } from '../../layers/libreoffice/arrange.ts';
+import { PINS } from '../../layers/libreoffice/pins.ts';
 
 const LAYERS = join(import.meta.dirname, '../../dist/layers');
 /** Milliseconds for one document. */
@@ -99,4 +102,40 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
 function pdfTarget(path: string, exportOptions: string): string {
   const module = INPUTS[readInput(extname(path)) ?? 'odt'];
   return exportOptions === '' ? 'pdf' : `pdf:${module}_pdf_Export:${exportOptions}`;
+}
+
+/** Every module, filter and dialog, with the graphical interface. Then, as in the layer, a locale for file names. */
+const PACKAGES = ['libreoffice', 'libc-bin'];
+
+/**
+ * Unpacks a complete LibreOffice of the layer's suite for comparison, without installing it, and returns its folder.
+ * Fonts are left out, because both sides use the fonts layer.
+ */
+async function buildCompleteOffice(progress: (text: string) => void): Promise<string> {
+  const into = join(import.meta.dirname, '../../dist/test/soffice');
+  await buildOnce({ into, progress }, { suite: PINS.suite, packages: PACKAGES }, async (directory) => {
+    const unpacked = join(directory, 'unpacked');
+    await unpackPackages({
+      packages: PACKAGES,
+      suite: PINS.suite,
+      keep: (name) => !name.startsWith('fonts-'),
+      into: unpacked,
+      cache: join(cacheOf(into), 'apt'),
+      progress,
+    });
+    await arrange(unpacked, directory, { complete: true });
+    await rm(unpacked, { recursive: true });
+  });
+  return into;
+}
+
+/**
+ * Deletes the sockets that LibreOffice creates in `/tmp` and leaves behind if it is killed. Their names are derived from the
+ * URL of its profile, and from the user if known.
+ */
+export function removePipes(profileUrl: string): void {
+  const hash = createHash('md5').update(Buffer.from(profileUrl, 'utf16le')).digest();
+  const name = `SingleOfficeIPC_${[...hash].map((byte) => byte.toString(16)).join('')}`;
+  for (const each of [name, `${process.getuid?.()}_${name}`])
+    rmSync(`/tmp/OSL_PIPE_${each}`, { force: true });
 }

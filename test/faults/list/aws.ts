@@ -1,4 +1,4 @@
-import { inFile } from '../fault.ts';
+import { inFile } from '../list.ts';
 
 /** Faults in what is specific to AWS: stores, the invocation of tools, public events, and the stack. */
 export const aws = [

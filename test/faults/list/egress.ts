@@ -1,4 +1,4 @@
-import { inFile } from '../fault.ts';
+import { inFile } from '../list.ts';
 
 /** Faults in the guard of outgoing connections, in downloads, and in the proxy of web pages. */
 export const egress = [

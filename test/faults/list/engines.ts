@@ -1,4 +1,4 @@
-import { inFile } from '../fault.ts';
+import { inFile } from '../list.ts';
 
 /** Faults in how each tool maps its options to its engines, and in how sources are recognized. */
 export const engines = [

@@ -1,4 +1,4 @@
-import { inFile } from '../fault.ts';
+import { inFile } from '../list.ts';
 
 /** Faults in keys, signed links, accounts and sessions, and in how calls are limited and counted. */
 export const keysAndLimits = [

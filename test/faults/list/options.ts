@@ -1,4 +1,4 @@
-import { inFile } from '../fault.ts';
+import { inFile } from '../list.ts';
 
 /** Faults in how options, names and formats are read. */
 export const options = [

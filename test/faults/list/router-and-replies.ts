@@ -1,4 +1,4 @@
-import { inFile } from '../fault.ts';
+import { inFile } from '../list.ts';
 
 /** Faults in how requests are read, shared and replied to, and in how conversions are run and stored. */
 export const routerAndReplies = [

@@ -1,4 +1,4 @@
-import { inFile } from '../fault.ts';
+import { inFile } from '../list.ts';
 
 /** Faults in the sandbox, in the limits of engines, and in what separates accounts. */
 export const sandbox = [

@@ -1,4 +1,4 @@
-import { inFile } from '../fault.ts';
+import { inFile } from '../list.ts';
 
 /** Faults in how one machine stores results, uploads and records, and in what it deletes. */
 export const storage = [

@@ -6,8 +6,7 @@ import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { readPdf } from '../../helpers/pdf.ts';
 import { useEngine } from '../conversion.ts';
-import { makeDocx, makeXlsx } from '../engines/office/detect/archives.ts';
-import { makeXls } from '../engines/office/detect/xls.ts';
+import { makeDocx, makeXls, makeXlsx } from '../engines/office/detect/archives.ts';
 
 const { convertOne } = useEngine(doc2any, createEngine);
 

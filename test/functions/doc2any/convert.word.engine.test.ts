@@ -5,8 +5,7 @@ import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { readParts } from '../../../functions/engines/office/detect/archive.ts';
 import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
-import { makeDocx } from '../engines/office/detect/archives.ts';
-import { makeCompoundFile } from '../engines/office/detect/compound-files.ts';
+import { makeCompoundFile, makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 
 const { convertOne } = useEngine(doc2any, createEngine);

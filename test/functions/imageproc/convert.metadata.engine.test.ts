@@ -1,11 +1,13 @@
+import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { densityOf } from '../../../functions/imageproc/source/density.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
+import { ConversionError } from '../../../functions/shared/errors.ts';
 import { quarters } from '../../fixtures/image.ts';
 import { difference } from '../../helpers/pixels.ts';
-import { useEngine } from '../conversion.ts';
+import { useEngine, useOwnEngine } from '../conversion.ts';
 import { PICTURE } from './picture.ts';
 
 const { convertOne } = useEngine(imageproc, createEngine);
@@ -111,4 +113,32 @@ it('writes a lossless webp', async () => {
   const made = await convertOne(PICTURE, { format: 'webp', options: '-define=webp:lossless=true' });
 
   expect(await difference(made, PICTURE)).toBe(0);
+});
+
+const asked: string[] = [];
+let open = 0;
+let most = 0;
+
+/** Fails, as the deployment's own download would, for the fourth image. */
+async function download(url: string) {
+  asked.push(url);
+  open += 1;
+  most = Math.max(most, open);
+  await setTimeout(20);
+  open -= 1;
+  if (url.endsWith('/4')) throw new ConversionError('SOURCE_STATUS', 'The server returned status 404.');
+  return { path: '/nowhere', name: '', contentType: '', bytes: 0 };
+}
+
+const { refusal } = useOwnEngine(imageproc, (dependencies) => createEngine({ ...dependencies, download }));
+
+it('images of operators are downloaded one at a time, by the download of the deployment', async () => {
+  const images = Array.from({ length: 9 }, (_, index) => `-composite=http://images.example/${index + 1}`);
+
+  const refused = await refusal(PICTURE, { format: 'png', options: images.join(' ') });
+
+  expect(refused).toMatchObject({ code: 'SOURCE_STATUS' });
+  expect(asked.map((url) => url.at(-1))).toEqual(['1', '2', '3', '4']);
+  expect(most).toBe(1);
+  expect(open).toBe(0);
 });

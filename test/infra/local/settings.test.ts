@@ -1,6 +1,6 @@
 import * as os from 'node:os';
 import { afterEach, expect, it, vi } from 'vitest';
-import { readSettings } from '../../../infra/local/settings.ts';
+import { originOf, readSettings } from '../../../infra/local/settings.ts';
 
 vi.mock('node:os', async (original) => {
   const real = await original<typeof os>();
@@ -83,4 +83,19 @@ it('rejects a LOCALE that is no language tag', () => {
   vi.stubEnv('LOCALE', 'German!');
 
   expect(() => readSettings()).toThrow("LOCALE must be a language tag such as de-DE, got 'German!'");
+});
+
+it.each([
+  ['127.0.0.1', 'http://localhost:3000'],
+  ['0.0.0.0', 'http://localhost:3000'],
+  ['::', 'http://localhost:3000'],
+  ['localhost', 'http://localhost:3000'],
+  // `localhost` leads to 127.0.0.1 only on some machines, and never to another loopback address.
+  ['::1', 'http://[::1]:3000'],
+  ['127.0.0.2', 'http://127.0.0.2:3000'],
+  ['192.0.2.7', 'http://192.0.2.7:3000'],
+  ['2001:db8::7', 'http://[2001:db8::7]:3000'],
+  ['docmill.example', 'http://docmill.example:3000'],
+])('reaches a server that listens on %s at %s', (host, origin) => {
+  expect(originOf(host, 3000)).toBe(origin);
 });

@@ -21,7 +21,7 @@ import { ConversionError } from '../../../functions/shared/errors.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
 import { descendants } from '../../helpers/processes.ts';
 import { type Asked, LAYERS, startEngine } from '../../lab/engine.ts';
-import { removePipes } from '../../soffice/pipes.ts';
+import { removePipes } from '../../soffice/convert.ts';
 import { layTripwires, runInNamespace } from '../namespace/run.ts';
 import { judge, withSharedService } from '../neighbor/service.ts';
 import type {

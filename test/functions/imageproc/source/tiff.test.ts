@@ -1,8 +1,7 @@
 import sharp from 'sharp';
 import { expect, it } from 'vitest';
 import { pageSelector } from '../../../../functions/imageproc/source/tiff.ts';
-import { quarters } from '../../../fixtures/image.ts';
-import { joinTiffPages } from '../../../fixtures/tiff-pages.ts';
+import { joinTiffPages, quarters } from '../../../fixtures/image.ts';
 
 const widths = [10, 20, 30] as const;
 const joined = joinTiffPages(

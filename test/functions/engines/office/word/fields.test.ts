@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
-import { fieldEdits } from '../../../../../functions/engines/office/word/fields.ts';
+import {
+  fieldEdits,
+  fieldRunEdits,
+  labelEdits,
+} from '../../../../../functions/engines/office/word/fields.ts';
 
 const run = (content: string) => `<w:r>${content}</w:r>`;
 const text = (content: string) => run(`<w:t>${content}</w:t>`);
@@ -145,4 +149,53 @@ it.each([
 
 it('keeps an empty simple field', () => {
   expect(fieldEdits('<w:p><w:fldSimple w:instr="REF x"/></w:p>')).toEqual([]);
+});
+
+const divided = (part: string) => applyEdits(part, fieldRunEdits(part));
+const begin = '<w:fldChar w:fldCharType="begin"/>';
+const properties = '<w:rPr><w:color w:val="888888"/></w:rPr>';
+const runText = (content: string) => `<w:t>${content}</w:t>`;
+
+it('gives each mark of a field a run with the same properties', () => {
+  const part = `<w:p><w:r>${properties}${runText('a')}${begin}${runText('b')}${runText('c')}</w:r></w:p>`;
+
+  expect(divided(part)).toBe(
+    `<w:p><w:r>${properties}${runText('a')}</w:r><w:r>${properties}${begin}</w:r><w:r>${properties}${runText('b')}${runText('c')}</w:r></w:p>`,
+  );
+});
+
+it.each([
+  ['has only a mark', `<w:p><w:r>${properties}${begin}</w:r></w:p>`],
+  ['has only text', `<w:p><w:r>${runText('a')}${runText('b')}</w:r><w:r>${begin}</w:r></w:p>`],
+])('keeps a run that %s', (_, part) => {
+  expect(divided(part)).toBe(part);
+});
+
+it('divides the runs of a text box apart from the run around it', () => {
+  const inner = (content: string) => `<w:p><w:r><w:pict><w:p>${content}</w:p></w:pict></w:r></w:p>`;
+
+  expect(divided(inner(`<w:r>${begin}${runText('a')}</w:r>`))).toBe(
+    inner(`<w:r>${begin}</w:r><w:r>${runText('a')}</w:r>`),
+  );
+});
+
+const level = (fonts: string) =>
+  `<w:numbering><w:abstractNum><w:lvl w:ilvl="1"><w:lvlText w:val="o"/><w:rPr><w:rFonts ${fonts}/></w:rPr></w:lvl></w:abstractNum></w:numbering>`;
+
+it('gives labels in Courier New the font for labels', () => {
+  const numbering = level('w:ascii="Courier New" w:hAnsi="Courier New" w:cs="Arial" w:hint="default"');
+
+  expect(applyEdits(numbering, labelEdits(numbering))).toBe(
+    level('w:ascii="Courier New Label" w:hAnsi="Courier New Label" w:cs="Arial" w:hint="default"'),
+  );
+});
+
+it.each([
+  ['another font', level('w:ascii="Symbol" w:hAnsi="Symbol"')],
+  [
+    'no level',
+    '<w:numbering><w:style><w:rPr><w:rFonts w:ascii="Courier New"/></w:rPr></w:style></w:numbering>',
+  ],
+])('changes nothing else: %s', (_, numbering) => {
+  expect(labelEdits(numbering)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdits } from '../../../../../functions/engines/office/markup.ts';
 import { readSections } from '../../../../../functions/engines/office/word/paragraphs.ts';
-import { keepRowsTogether } from '../../../../../functions/engines/office/word/rows.ts';
+import { keepRowsTogether, tableWidthEdits } from '../../../../../functions/engines/office/word/rows.ts';
 import { readStyles } from '../../../../../functions/engines/office/word/styles.ts';
 
 /** Letters are 5 points wide, so that 20 of them fit into a column of 110.8 points, of which 10.8 are margins. */
@@ -80,4 +80,40 @@ it('skips columns before the first cell', () => {
 
   expect(laidOut(row, 1)).not.toContain('cantSplit');
   expect(laidOut(row)).toContain('cantSplit');
+});
+
+const grid = (...columns: number[]) =>
+  `<w:tblGrid>${columns.map((width) => `<w:gridCol w:w="${width}"/>`).join('')}</w:tblGrid>`;
+const wideTable = (width: string, { layout = '', columns = grid(600, 700), content = '' } = {}) =>
+  `<w:tbl><w:tblPr><w:tblW ${width}/>${layout}</w:tblPr>${columns}<w:tr><w:tc>${content}<w:p/></w:tc></w:tr></w:tbl>`;
+const widened = (document: string) => applyEdits(document, tableWidthEdits(document));
+
+it('makes a table as wide as its columns', () => {
+  expect(widened(wideTable('w:w="1200" w:type="dxa"'))).toBe(wideTable('w:w="1300" w:type="dxa"'));
+});
+
+it('widens a table and the one in its cell', () => {
+  const nested = (outer: number, inner: number) =>
+    wideTable(`w:w="${outer}" w:type="dxa"`, {
+      content: wideTable(`w:w="${inner}" w:type="dxa"`, { columns: grid(300) }),
+    });
+
+  expect(widened(nested(1200, 200))).toBe(nested(1300, 300));
+});
+
+it.each([
+  ['as wide as its columns', wideTable('w:w="1300" w:type="dxa"')],
+  ['wider than its columns', wideTable('w:w="1400" w:type="dxa"')],
+  ['of a fixed layout', wideTable('w:w="1200" w:type="dxa"', { layout: '<w:tblLayout w:type="fixed"/>' })],
+  ['with a share of the page', wideTable('w:w="1200" w:type="pct"')],
+  ['without a width', wideTable('w:w="0" w:type="dxa"')],
+  ['without columns', wideTable('w:w="1200" w:type="dxa"', { columns: '' })],
+  [
+    'whose columns were wider before a tracked change',
+    wideTable('w:w="1200" w:type="dxa"', {
+      columns: `<w:tblGrid><w:gridCol w:w="1200"/><w:tblGridChange>${grid(600, 700)}</w:tblGridChange></w:tblGrid>`,
+    }),
+  ],
+])('leaves a table as it is: %s', (_, document) => {
+  expect(tableWidthEdits(document)).toEqual([]);
 });
