@@ -9,6 +9,7 @@ import { serveHttp } from '../../helpers/fault-server.ts';
 import { VECTORS } from '../attacks/browser-vectors.ts';
 import { PIXEL, type Target } from '../attacks/office.ts';
 import { LEAK_FILES } from '../attacks/ooxml.ts';
+import type { BrowserRules } from '../deployment/deployment.ts';
 import { convertUnprotected } from '../deployment/one-machine.ts';
 import { inOwnNamespace, MARKER, PRIZE_PORT, RUNTIME_PORT } from '../namespace/run.ts';
 import { amount, type Effort, type Reached } from '../row.ts';
@@ -40,11 +41,9 @@ const TARGETS = [
   '169.254.169.254:80',
 ];
 
-async function leakFromPages(effort: Effort): Promise<Reached> {
-  const { progress, canary, deployment } = effort;
-  const wires = await deployment.layTripwires();
+/** Serves a page for each vector, which tries to reach the host that its query names, and an open server that notes who reached it. */
+async function serveVectors(holdTime = () => 0) {
   const seen = new Set<number>();
-  let hold = HOLD;
   const open = await serveHttp((request, response) => {
     seen.add(Number(/^\/(\d+)/.exec(request.url ?? '')?.[1]));
     response.setHeader('access-control-allow-origin', '*');
@@ -53,13 +52,34 @@ async function leakFromPages(effort: Effort): Promise<Reached> {
   const pages = await serveHttp((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://page');
     const [index, host] = [Number(pathname.slice(1)), searchParams.get('to') ?? ''];
-    if (pathname === '/held') return void setTimeout(() => response.end(), hold);
+    if (pathname === '/held') return void setTimeout(() => response.end(), holdTime());
     const vector = VECTORS[index];
     const url = `http://${host}/${index}`;
     if (vector?.redirects) return response.writeHead(302, { location: url }).end();
     response.writeHead(vector ? 200 : 404, { 'content-type': 'text/html', ...vector?.headers?.(url) });
-    response.end(vector?.page(url, `${host}`) ?? '');
+    response.end(vector?.page(url, host) ?? '');
   });
+  return { seen, open, pages };
+}
+
+function attackBrowsers(deployment: Effort['deployment'], rules: BrowserRules) {
+  return Promise.all(
+    (['html2image', 'html2pdf'] as const).map((name) => deployment.attackBrowser(name, rules)),
+  );
+}
+
+/** A result must not be a fault of the service, or show what only the service may reach. */
+function failuresOf(result: string | Buffer, attack: string): string[] {
+  const text = typeof result === 'string' ? result : result.toString('latin1');
+  const isLeak = /Error/.test(text.slice(0, 20)) || text.includes(MARKER);
+  return isLeak ? [`${attack}: ${text.slice(0, 200)}`] : [];
+}
+
+async function leakFromPages(effort: Effort): Promise<Reached> {
+  const { progress, canary, deployment } = effort;
+  const wires = await deployment.layTripwires();
+  let hold = HOLD;
+  const { seen, open, pages } = await serveVectors(() => hold);
   const origin = deployment.originOf(pages.port);
   const rules = {
     canary,
@@ -67,9 +87,7 @@ async function leakFromPages(effort: Effort): Promise<Reached> {
     ports: [80, 443, PRIZE_PORT, RUNTIME_PORT],
     resolve: async (host: string) => [host === NAME ? '127.0.0.1' : '192.0.3.1'],
   };
-  const tools = await Promise.all(
-    (['html2image', 'html2pdf'] as const).map((name) => deployment.attackBrowser(name, rules)),
-  );
+  const tools = await attackBrowsers(deployment, rules);
   const step = amount(effort, 1, { short: 12 });
   const vectors = [...VECTORS.keys()].filter((vector) => vector % step === 0);
   // The short extent has one target for each vector.
@@ -89,9 +107,7 @@ async function leakFromPages(effort: Effort): Promise<Reached> {
     const target = host === OWN_RUNTIME ? (tool.runtimeApis()[0] ?? `127.0.0.1:${RUNTIME_PORT}`) : host;
     const address = `${origin}/${vector}?to=${target}`;
     const result = await tool.convert(address).catch((thrown: unknown) => String(thrown));
-    const text = typeof result === 'string' ? result : result.toString('latin1');
-    if (/Error/.test(text.slice(0, 20)) || text.includes(MARKER))
-      failures.push(`${VECTORS[vector]!.name} to ${target}: ${text.slice(0, 200)}`);
+    failures.push(...failuresOf(result, `${VECTORS[vector]!.name} to ${target}`));
     progress(++done, attacks.length + controls.length);
   });
 
@@ -139,22 +155,9 @@ const UPLOAD_TARGETS = [
 
 async function leakFromUploads({ progress, canary, deployment }: Effort): Promise<Reached> {
   const wires = await deployment.layTripwires();
-  const seen = new Set<number>();
-  const open = await serveHttp((request, response) => {
-    seen.add(Number(/^\/(\d+)/.exec(request.url ?? '')?.[1]));
-    response.setHeader('access-control-allow-origin', '*');
-    response.end('open');
-  });
-  const pages = await serveHttp((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://page');
-    const [index, host] = [Number(pathname.slice(1)), searchParams.get('to') ?? ''];
-    response.setHeader('content-type', 'text/html');
-    response.end(VECTORS[index]!.page(`http://${host}/${index}`, host));
-  });
+  const { seen, open, pages } = await serveVectors();
   const rules = { canary, sources: [pages.port, open.port], ports: [80, 443, PRIZE_PORT, RUNTIME_PORT] };
-  const tools = await Promise.all(
-    (['html2image', 'html2pdf'] as const).map((name) => deployment.attackBrowser(name, rules)),
-  );
+  const tools = await attackBrowsers(deployment, rules);
   const convert = (vector: number, host: string, index: number, hasNetwork: boolean) =>
     tools[index % tools.length]!.upload!(`${pages.origin}/${vector}?to=${host}`, hasNetwork);
 
@@ -169,9 +172,7 @@ async function leakFromUploads({ progress, canary, deployment }: Effort): Promis
   let done = 0;
   await inParallel(attacks, 3, async ({ vector, host }, index) => {
     const result = await convert(vector, host, index, false).catch(String);
-    const text = typeof result === 'string' ? result : result.toString('latin1');
-    if (/Error/.test(text.slice(0, 20)) || text.includes(MARKER))
-      failures.push(`${VECTORS[vector]!.name} to ${host}: ${text.slice(0, 200)}`);
+    failures.push(...failuresOf(result, `${VECTORS[vector]!.name} to ${host}`));
     progress(++done, attacks.length);
   });
   const { tcp, udp, dns } = wires.hits();
