@@ -1,10 +1,12 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { PutBucketCorsCommand } from '@aws-sdk/client-s3';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
 import { createKeys } from '../../functions/platform/key-store.ts';
 import { parseSettings, type Settings } from '../../infra/aws/settings.ts';
 import { startDynalite } from '../aws-servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../aws-servers/lambda-endpoint.ts';
-import { startParameters } from '../aws-servers/parameters.ts';
 import { type RadosGateway, startRadosGateway } from '../aws-servers/radosgw.ts';
 import { Account, metricLine, type Report } from './account.ts';
 import { GATEWAY, readDeployment } from './deployment.ts';
@@ -192,4 +194,27 @@ async function run(
     const errorType = error instanceof Ended ? error.errorType : 'Runtime.Unknown';
     return { payload: { errorType, errorMessage: errorType }, functionError: 'Unhandled' };
   }
+}
+
+/** Starts an endpoint with the action of SSM that reads parameters. */
+async function startParameters(values: Readonly<Record<string, string>>) {
+  const server = createServer(async (request, response) => {
+    const { Names } = (await json(request)) as { Names: string[] };
+    const known = Names.filter((name) => Object.hasOwn(values, name));
+    response.setHeader('content-type', 'application/x-amz-json-1.1');
+    response.end(
+      JSON.stringify({
+        Parameters: known.map((Name) => ({ Name, Value: values[Name] })),
+        InvalidParameters: Names.filter((name) => !known.includes(name)),
+      }),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }

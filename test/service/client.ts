@@ -1,9 +1,9 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
 import type { ServiceUnderTest } from '../lab/service.ts';
-import { type Described, readDescription } from './description.ts';
 
 /** Pairs of a query in their order; an option without a value is `''`. */
-export type Query = Readonly<Record<string, string | number>>;
+type Query = Readonly<Record<string, string | number>>;
 
 /** The ways in which clients extract a URL from a body. All must find the same one. */
 const CUTS: Readonly<Record<string, (body: string) => string>> = {
@@ -19,13 +19,13 @@ export interface Answer {
   readonly body: string;
 }
 
-export interface Result {
+interface Result {
   readonly address: string;
   readonly contentType: string;
   readonly bytes: Buffer;
 }
 
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   readonly code: string | null;
   readonly message: string;
@@ -118,5 +118,53 @@ async function download(address: string): Promise<Result> {
     address,
     contentType: response.headers.get('content-type') ?? '',
     bytes: Buffer.from(await response.arrayBuffer()),
+  };
+}
+
+interface Schema {
+  readonly properties: Readonly<Record<string, object>>;
+}
+
+type Responses = Readonly<Record<string, { readonly content?: object }>>;
+
+interface Description {
+  readonly paths: Readonly<Record<'/api' | '/api/json', { readonly get: { readonly responses: Responses } }>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** Compares calls with what the service says about itself, by a JSON Schema validator. */
+interface Described {
+  /** Returns the mistakes in a query. */
+  mistakesIn(query: Query): readonly string[];
+  /** Whether a response may have this status and media type. */
+  mayReturn(status: number, contentType: string): boolean;
+}
+
+/** Reads the description that a service publishes. */
+async function readDescription(base: string): Promise<Described> {
+  const { paths, components } = (await (await fetch(`${base}/api/openapi.json`)).json()) as Description;
+  const schemaOf = (app: unknown) => components.schemas[`${String(app)}Request`];
+  // A query contains texts. Generated clients read and write the types of the description.
+  const ajv = new Ajv2020({ strict: false, coerceTypes: true, allErrors: true });
+  return {
+    mistakesIn({ apikey: _key, ...query }) {
+      const schema = schemaOf(query.app);
+      if (!schema) return [`There is no tool ${query.app}.`];
+      // The name of a switch is enough.
+      const isSwitch = (name: string) =>
+        /"type":"boolean"/.test(JSON.stringify(schema.properties[name] ?? {}));
+      const given = Object.entries(query).map(([name, value]) => [
+        name,
+        value === '' && isSwitch(name) ? true : value,
+      ]);
+      const isValid = ajv.compile(schema);
+      if (isValid(Object.fromEntries(given))) return [];
+      return isValid.errors!.map(({ instancePath, message }) => `${instancePath} ${message}`);
+    },
+    mayReturn: (status, contentType) =>
+      [paths['/api'], paths['/api/json']].some(({ get }) => {
+        const { content } = get.responses[status] ?? {};
+        return content !== undefined && contentType.split(';')[0]! in content;
+      }),
   };
 }
