@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
-import { blankPdf } from '../../functions/engines/pdf/stamp.ts';
+import { blankPdf } from '../../functions/engines/pdf/rewrite.ts';
 import { createEngine } from '../../functions/pdftools/convert.ts';
 import { pdftools } from '../../functions/pdftools/tool.ts';
 import type { Download } from '../../functions/shared/tool.ts';
