@@ -1,5 +1,5 @@
 import { Agent, get } from 'node:http';
-import { createApiKey } from '../../functions/platform/keys/api-key.ts';
+import { createApiKey } from '../../functions/platform/keys.ts';
 import { type OwnService, startOwnService } from '../lab/service.ts';
 import type { Bench } from './row.ts';
 

@@ -3,7 +3,7 @@
 // `TEST_LAYERS` for other engines, and `TEST_KEEP_RUNNING` to go on after a fault of ours, as in production.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { withKeys } from '../../functions/platform/local/with-keys.ts';
+import { withKeys } from '../../functions/platform/keys.ts';
 import { createLog } from '../../functions/shared/log.ts';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import { keepRunning } from '../../infra/local/operation/upkeep.ts';

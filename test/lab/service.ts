@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { createApiKey } from '../../functions/platform/keys/api-key.ts';
+import { createApiKey } from '../../functions/platform/keys.ts';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import { COMPILE_CACHE, processesBelow } from '../helpers/processes.ts';
 

@@ -1,7 +1,6 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultSizes } from '../../functions/platform/aws/sizes.ts';
-import { type Cost, costOf, PRICES } from '../../functions/platform/usage/prices.ts';
+import { type Cost, costOf, defaultSizes, PRICES } from '../../functions/platform/usage-report.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
 import { referenceOf } from '../../functions/shared/options/reference.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';

@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { execa } from 'execa';
 import { readProcess, readStat } from '../../functions/engines/worker/linux/proc.ts';
-import { createApiKey } from '../../functions/platform/keys/api-key.ts';
+import { createApiKey } from '../../functions/platform/keys.ts';
 import { SAMPLES, sampleQuery } from '../../infra/local/self-check/samples.ts';
 import { descendants } from '../helpers/processes.ts';
 import { memoryOf } from '../lambda-emulator/sandbox.ts';

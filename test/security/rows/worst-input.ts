@@ -1,12 +1,12 @@
+import { readRequest } from '../../../functions/conversion/request.ts';
 import { servedPath } from '../../../functions/engines/chromium/proxy/served-files.ts';
 import { authenticate } from '../../../functions/router/admission/authenticate.ts';
-import { MAX_FIELD_BYTES } from '../../../functions/router/body/part.ts';
 import { traceOf } from '../../../functions/router/call.ts';
-import { createCoalescer } from '../../../functions/router/coalesce.ts';
-import { corsHeaders } from '../../../functions/router/cors.ts';
-import { presentationOf } from '../../../functions/router/present.ts';
-import { readRequest } from '../../../functions/router/request.ts';
+import { corsHeaders } from '../../../functions/router/endpoints.ts';
+import { presentationOf } from '../../../functions/router/reply.ts';
+import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
+import { MAX_FIELD_BYTES } from '../../../functions/router/uploads/multipart.ts';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import { describe } from '../../../functions/shared/log.ts';

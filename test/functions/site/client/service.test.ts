@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readRequest } from '../../../../functions/router/request.ts';
+import { readRequest } from '../../../../functions/conversion/request.ts';
 import { callOf, hashOf, readHash } from '../../../../functions/site/client/service.ts';
 import * as tools from '../../../../functions/tools.ts';
 
