@@ -13,12 +13,19 @@ import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { ReadValidators } from '../shared/source/download.ts';
-import type { ReadFacts } from '../shared/source/facts.ts';
-import { kindOfBytes, toolHint } from '../shared/source/file-kind.ts';
-import { readHead } from '../shared/source/read-head.ts';
+import { readHead } from '../shared/source/file.ts';
+import { kindOfBytes, type ReadFacts, toolHint } from '../shared/source/file-kind.ts';
 import { isTimeout, withTimeout } from '../shared/timeout.ts';
-import type { Converted, Download, Engine, OptionsOf, Output, Sources, Tool } from '../shared/tool.ts';
-import { UnconvertedError } from '../shared/unconverted.ts';
+import {
+  type Converted,
+  type Download,
+  type Engine,
+  type OptionsOf,
+  type Output,
+  type Sources,
+  type Tool,
+  UnconvertedError,
+} from '../shared/tool.ts';
 import { ConversionDirectories } from './directories.ts';
 import { storeOutputs } from './store.ts';
 

@@ -1,14 +1,11 @@
 import { ConversionError } from '../shared/errors.ts';
-import { containsApiKey } from '../shared/find-api-keys.ts';
 import type { Format } from '../shared/formats.ts';
-import { readArgs } from '../shared/options/args.ts';
+import { containsApiKey } from '../shared/log.ts';
+import { checkOrder, readArgs } from '../shared/options/args.ts';
 import { createIssues } from '../shared/options/issues.ts';
 import { MAX_URL_LENGTH, type Parameter } from '../shared/options/option.ts';
-import { checkOrder } from '../shared/options/order.ts';
-import { type NamedOptions, readOptions, repeatedError } from '../shared/options/read-options.ts';
-import { readSource, readSourceUrl } from '../shared/options/source-parameter.ts';
-import { namesSource } from '../shared/options/sources.ts';
-import { suggest } from '../shared/options/suggest.ts';
+import { type NamedOptions, readOptions, repeatedError, suggest } from '../shared/options/read-options.ts';
+import { namesSource, readSource, readSourceUrl } from '../shared/options/sources.ts';
 import { checkFormat, type OutputName, readOutputName } from '../shared/output-name.ts';
 import { quote } from '../shared/quote.ts';
 import type { Tool } from '../shared/tool.ts';

@@ -13,11 +13,17 @@ import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages, selectsAll } from '../shared/options/page-selection.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
-import { fileContains } from '../shared/source/file-contains.ts';
-import { readHead } from '../shared/source/read-head.ts';
-import type { Conversion, Converted, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
-import { INFILE, UnconvertedError } from '../shared/unconverted.ts';
-import { withoutAbsent } from '../shared/without-absent.ts';
+import { withoutAbsent } from '../shared/quote.ts';
+import { fileContains, readHead } from '../shared/source/file.ts';
+import {
+  type Conversion,
+  type Converted,
+  type Engine,
+  type EngineDependencies,
+  INFILE,
+  type SourceFile,
+  UnconvertedError,
+} from '../shared/tool.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
 
 const INLINED = 'Floating tables were moved into the text because LibreOffice could not lay them out.';

@@ -1,5 +1,4 @@
-import type { SourceFacts } from '../shared/source/facts.ts';
-import { kindOfBytes, kindOfType, READERS } from '../shared/source/file-kind.ts';
+import { kindOfBytes, kindOfType, READERS, type SourceFacts } from '../shared/source/file-kind.ts';
 import { readInput } from './office/inputs.ts';
 
 /** The parts of a tool that decide whether it can write a result. */

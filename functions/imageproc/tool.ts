@@ -9,8 +9,7 @@ import {
   repeatable,
   sequence,
 } from '../shared/options/option.ts';
-import { paper } from '../shared/options/paper.ts';
-import { PAPER } from '../shared/paper.ts';
+import { PAPER, paper } from '../shared/paper.ts';
 import { defineTool } from '../shared/tool.ts';
 import { formatsWith, IMAGE_FORMATS } from './formats.ts';
 import { define, sampling } from './options/define.ts';

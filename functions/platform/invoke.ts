@@ -4,10 +4,8 @@ import { ConversionError, type ErrorReport, type ReceivedReport } from '../share
 import type { Format } from '../shared/formats.ts';
 import type { OutputName } from '../shared/output-name.ts';
 import { toAscii } from '../shared/quote.ts';
-import type { SourceFacts } from '../shared/source/facts.ts';
-import { HEAD_BYTES } from '../shared/source/file-kind.ts';
-import type { ConversionLimits, PageFile } from '../shared/tool.ts';
-import type { UnconvertedSource } from '../shared/unconverted.ts';
+import { HEAD_BYTES, type SourceFacts } from '../shared/source/file-kind.ts';
+import type { ConversionLimits, PageFile, UnconvertedSource } from '../shared/tool.ts';
 import type { Grant } from './storage.ts';
 
 /** The router's event for a tool: plain JSON, without API keys or credentials. */

@@ -1,7 +1,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { dayOf } from '../shared/dates.ts';
-import { withoutAbsent } from '../shared/without-absent.ts';
+import { withoutAbsent } from '../shared/quote.ts';
+import { dayOf } from '../shared/timeout.ts';
 import { accountId, keyIdsOf, marksOf } from './accounts.ts';
 import {
   createApiKey,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { addChosenApiKey } from '../shared/find-api-keys.ts';
-import type { RateLimits } from '../shared/rate-limits.ts';
+import { addChosenApiKey } from '../shared/log.ts';
+import type { RateLimits } from '../shared/settings/service.ts';
 
 /**
  * Everything stored about an API key, except its hash. `expires`, `tools` and `limits` are narrowed to those of the

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { HOUR } from '../shared/dates.ts';
+import { HOUR } from '../shared/timeout.ts';
 import {
   type CallLimits,
   type Exceeded,

@@ -1,5 +1,5 @@
-import { MINUTE, monthOf } from '../shared/dates.ts';
-import type { RateLimits } from '../shared/rate-limits.ts';
+import type { RateLimits } from '../shared/settings/service.ts';
+import { MINUTE, monthOf } from '../shared/timeout.ts';
 
 /** An admitted call, as `release` needs it. */
 interface Ticket {

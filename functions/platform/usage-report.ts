@@ -1,5 +1,5 @@
-import type { RateLimits } from '../shared/rate-limits.ts';
 import { ROUTER_MEMORY } from '../shared/settings/aws.ts';
+import type { RateLimits } from '../shared/settings/service.ts';
 import type { Tool } from '../shared/tool.ts';
 import { type Used, windowTimes } from './limits.ts';
 import { addTotals, NO_USAGE, type UsageRow, type UsageTotals } from './usage.ts';

@@ -2,7 +2,7 @@ import type { ConversionRequest } from '../conversion/request.ts';
 import { chooseTool, readersOf } from '../engines/choose-tool.ts';
 import type { Invoke } from '../platform/invoke.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { SourceFacts } from '../shared/source/facts.ts';
+import type { SourceFacts } from '../shared/source/file-kind.ts';
 import type { ConversionLimits, Tool } from '../shared/tool.ts';
 import type { Trace } from './call.ts';
 

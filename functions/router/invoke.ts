@@ -3,8 +3,7 @@ import { createPrefix, folderOf, type Storage, UPLOAD_PREFIX } from '../platform
 import { defaultsOf } from '../shared/options/read-options.ts';
 import { replaceSources, sourcesIn } from '../shared/options/sources.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
-import { type ConversionLimits, pageFile, type Tool } from '../shared/tool.ts';
-import { INFILE } from '../shared/unconverted.ts';
+import { type ConversionLimits, INFILE, pageFile, type Tool } from '../shared/tool.ts';
 import type { Trace } from './call.ts';
 import type { OpenedRequest } from './uploads/call-uploads.ts';
 

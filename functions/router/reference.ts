@@ -1,8 +1,7 @@
 import { AUTO, type CommonName, MAX_CACHE, RESPONSES } from '../conversion/request.ts';
 import { ERRORS } from '../shared/errors.ts';
 import type { JsonSchema } from '../shared/options/option.ts';
-import { referenceOf } from '../shared/options/reference.ts';
-import { properties } from '../shared/options/schema.ts';
+import { properties, referenceOf } from '../shared/options/reference.ts';
 import type { Tool } from '../shared/tool.ts';
 import { type Method, methodsOf, type Path } from './endpoints.ts';
 import { JSON_PATH } from './http.ts';

@@ -1,10 +1,9 @@
 import type { EgressGuard } from './egress/guard.ts';
-import type { ConversionError } from './errors.ts';
+import { ConversionError } from './errors.ts';
 import type { Format } from './formats.ts';
 import type { Options, Parameter, ValuesOf } from './options/option.ts';
-import type { SandboxMode } from './settings/sandbox.ts';
-import type { WarmWorkers } from './warm-workers.ts';
-import type { WorkerObserver } from './worker-observer.ts';
+import type { SandboxMode } from './settings/service.ts';
+import type { WarmWorkers, WorkerObserver } from './warm-workers.ts';
 
 /** Memory and layers of a tool's Lambda function. */
 interface Sizing {
@@ -265,3 +264,27 @@ export interface EngineDependencies {
 
 /** The type of `createEngine`, which every `convert.ts` exports. */
 export type CreateEngine<T extends Tool> = (dependencies: EngineDependencies) => Engine<T>;
+
+/** Stands for the URL of `infile`, which a tool for files does not know. */
+export const INFILE = 'infile';
+
+/** A source that another tool must convert to a PDF first. */
+export interface UnconvertedSource {
+  readonly url: string;
+  readonly tool: string;
+  /** Whether the source becomes pages of a document, so that an image needs paper around it. */
+  readonly asPages?: boolean;
+}
+
+/**
+ * The error of a tool that needs sources as PDFs. The router converts them and invokes the tool again. A caller who
+ * invokes the tool directly gets the error.
+ */
+export class UnconvertedError extends ConversionError {
+  readonly sources: readonly UnconvertedSource[];
+
+  constructor(message: string, parameter: string, sources: readonly UnconvertedSource[]) {
+    super('UNSUPPORTED_SOURCE', message, { parameter });
+    this.sources = sources;
+  }
+}

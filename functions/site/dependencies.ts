@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SiteEnvironment } from '../platform/aws/environment.ts';
-import { readParameters } from '../platform/aws/parameters.ts';
+import { readParameters, type SiteEnvironment } from '../platform/aws/environment.ts';
 import { createSmtp } from '../platform/smtp.ts';
 import { MAX_INLINE_BYTES, SITE_PATH } from '../shared/settings/aws.ts';
 import type { ConversionLimits, Tool } from '../shared/tool.ts';

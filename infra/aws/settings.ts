@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { MAX_URL_LIFETIME } from '../../functions/shared/settings/aws.ts';
 import { isOrigin } from '../../functions/shared/settings/environment.ts';
-import { MEGABYTES } from '../../functions/shared/settings/limits.ts';
-import { COUNTS } from '../../functions/shared/settings/service.ts';
+import { COUNTS, MEGABYTES } from '../../functions/shared/settings/service.ts';
 import * as tools from '../../functions/tools.ts';
 
 const TOOLS: readonly string[] = Object.keys(tools);

@@ -2,8 +2,7 @@ import { availableParallelism } from 'node:os';
 import { AUTO } from '../../functions/conversion/request.ts';
 import { wordsAfter } from '../../functions/shared/options/args.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
-import { optionNamed } from '../../functions/shared/options/read-options.ts';
-import { suggest } from '../../functions/shared/options/suggest.ts';
+import { optionNamed, suggest } from '../../functions/shared/options/read-options.ts';
 import { quote } from '../../functions/shared/quote.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { RateLimits } from '../../functions/shared/rate-limits.ts';
+import type { RateLimits } from '../../functions/shared/settings/service.ts';
 
 /** A mistake on the command line. */
 export class UsageError extends Error {}

@@ -1,14 +1,13 @@
 import { userInfo } from 'node:os';
 import { LINK_PARAMETERS, readRequest, withWholeInfile } from '../../functions/conversion/request.ts';
 import type { AccountTable } from '../../functions/platform/accounts.ts';
-import type { KeyRecord, Keys, NewKey } from '../../functions/platform/keys.ts';
-import { keyIdOf } from '../../functions/platform/keys.ts';
+import { type KeyRecord, type Keys, keyIdOf, type NewKey } from '../../functions/platform/keys.ts';
 import type { AuditLog, Records } from '../../functions/platform/stores.ts';
 import type { Usage } from '../../functions/platform/usage.ts';
 import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage-report.ts';
 import { signQuery } from '../../functions/router/admission/authenticate.ts';
-import { monthOf } from '../../functions/shared/dates.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
+import { monthOf } from '../../functions/shared/timeout.ts';
 import { Members, readEmail } from '../../functions/site/accounts/members.ts';
 import { createOperations, type Operations } from '../../functions/site/operator/operations.ts';
 import * as tools from '../../functions/tools.ts';

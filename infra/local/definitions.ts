@@ -4,9 +4,7 @@ import { isException } from '../../functions/shared/egress/exceptions.ts';
 import { languageTag } from '../../functions/shared/options/language-tag.ts';
 import { choice, integer, isUrl, list, text } from '../../functions/shared/settings/define.ts';
 import { isOrigin } from '../../functions/shared/settings/environment.ts';
-import { MEGABYTES } from '../../functions/shared/settings/limits.ts';
-import { isLoopback } from '../../functions/shared/settings/openid.ts';
-import { COUNTS } from '../../functions/shared/settings/service.ts';
+import { COUNTS, isLoopback, MEGABYTES } from '../../functions/shared/settings/service.ts';
 import { CONVERSION_LIMITS } from '../../functions/shared/tool.ts';
 
 /** Upper bound for the concurrent conversions of a tool. */

@@ -1,10 +1,13 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { HOUR } from '../../functions/shared/dates.ts';
 import { readAll } from '../../functions/shared/settings/define.ts';
-import type { OpenIdSettings } from '../../functions/shared/settings/openid.ts';
-import { type RouterSettings, withoutZeros } from '../../functions/shared/settings/service.ts';
+import {
+  type OpenIdSettings,
+  type RouterSettings,
+  withoutZeros,
+} from '../../functions/shared/settings/service.ts';
+import { HOUR } from '../../functions/shared/timeout.ts';
 import { CONVERSION_LIMITS } from '../../functions/shared/tool.ts';
 import { defaultSize, defaultWarmMemory, SETTINGS } from './definitions.ts';
 

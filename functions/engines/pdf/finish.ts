@@ -1,5 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
-import { fileContains } from '../../shared/source/file-contains.ts';
+import { fileContains } from '../../shared/source/file.ts';
 import type { Conversion, SourceFile } from '../../shared/tool.ts';
 import { ACCESSIBLE, type Encryption, readStandard, type Standard } from './finish-options.ts';
 import type { PdfOptions } from './options.ts';

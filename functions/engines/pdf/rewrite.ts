@@ -3,7 +3,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { Format } from '../../shared/formats.ts';
 import type { Size } from '../../shared/options/geometry.ts';
 import { choosePages, integers, selectsAll } from '../../shared/options/page-selection.ts';
-import { fileContains } from '../../shared/source/file-contains.ts';
+import { fileContains } from '../../shared/source/file.ts';
 import type { Output } from '../../shared/tool.ts';
 import { damagedPageError, type Engines, type PdfDocument } from './document.ts';
 import { finishPdf, type PdfConversion } from './finish.ts';

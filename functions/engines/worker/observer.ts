@@ -1,4 +1,4 @@
-import type { StartedPool, WorkerObserver } from '../../shared/worker-observer.ts';
+import type { StartedPool, WorkerObserver } from '../../shared/warm-workers.ts';
 
 export type EngineStatus = 'up' | 'starting' | 'down';
 

@@ -1,8 +1,7 @@
 import { ConversionError, engineCrashError, stoppingError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
 import { abortError, untilAborted, withAnySignal, within } from '../../shared/timeout.ts';
-import { WarmWorkers } from '../../shared/warm-workers.ts';
-import type { StartedPool, WorkerObserver } from '../../shared/worker-observer.ts';
+import { type StartedPool, WarmWorkers, type WorkerObserver } from '../../shared/warm-workers.ts';
 import type { Progress, Work } from '../protocol.ts';
 import { type ExcessLimits, watchExcess } from './excess.ts';
 import { watchGroup } from './linux/examine.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { SandboxMode } from '../../shared/settings/sandbox.ts';
+import type { SandboxMode } from '../../shared/settings/service.ts';
 import type { EngineDependencies, Layer } from '../../shared/tool.ts';
 import { compileCache, nodeEnvironment } from './node-environment.ts';
 import { type WorkerCommand, WorkerPool, type WorkerPoolOptions } from './pool.ts';

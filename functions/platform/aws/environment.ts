@@ -1,6 +1,6 @@
+import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { textSetting } from '../../shared/settings/environment.ts';
-import type { OpenIdSettings } from '../../shared/settings/openid.ts';
-import type { RouterSettings } from '../../shared/settings/service.ts';
+import type { OpenIdSettings, RouterSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Sizes } from '../usage-report.ts';
 
@@ -68,4 +68,16 @@ export function readEnvironment<Environment extends FunctionEnvironment>(): Envi
   const text = textSetting(ENVIRONMENT_VARIABLE, undefined);
   if (text === undefined) throw new Error(`The variable ${ENVIRONMENT_VARIABLE} is missing.`);
   return JSON.parse(text) as Environment;
+}
+
+/** Reads secrets from SSM, by the names of their parameters. @throws Error if one is missing. */
+export async function readParameters(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (names.length === 0) return new Map();
+  const client = new SSMClient({});
+  const read = new GetParametersCommand({ Names: [...new Set(names)], WithDecryption: true });
+  const { Parameters = [], InvalidParameters = [] } = await client.send(read);
+  client.destroy();
+  if (InvalidParameters.length > 0)
+    throw new Error(`There is no SSM parameter ${InvalidParameters.join(', ')}.`);
+  return new Map(Parameters.map(({ Name, Value }) => [Name!, Value!]));
 }

@@ -11,9 +11,9 @@ import {
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { HOUR } from '../../shared/dates.ts';
 import { emptySourceError, sourceTooLargeError } from '../../shared/errors.ts';
 import { dispositionOf } from '../../shared/formats.ts';
+import { HOUR } from '../../shared/timeout.ts';
 import { CACHE_PREFIX, type CachedResult, type ResultCache } from '../result-cache.ts';
 import { folderOf, type Storage, UPLOAD_LIFETIME, type Uploads } from '../storage.ts';
 

@@ -8,10 +8,10 @@ import {
   type Refund,
   retryAfter,
 } from '../../platform/limits.ts';
-import { dayOf, MINUTE } from '../../shared/dates.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { describe, type Log } from '../../shared/log.ts';
-import type { RateLimits } from '../../shared/rate-limits.ts';
+import type { RateLimits } from '../../shared/settings/service.ts';
+import { dayOf, MINUTE } from '../../shared/timeout.ts';
 
 export interface LimitDependencies {
   readonly limiter: Limiter;

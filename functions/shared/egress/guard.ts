@@ -4,9 +4,9 @@ import { ConversionError } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { quote } from '../quote.ts';
 import { abortError, untilAborted, withTimeout } from '../timeout.ts';
-import { createResolver, type Resolve } from './dns/resolver.ts';
 import { matchExceptions } from './exceptions.ts';
 import { ipBytes, isPublic } from './ip-address.ts';
+import { createResolver, type Resolve } from './resolver.ts';
 
 /** Rules for the hosts that may be connected to. */
 export interface EgressRules {

@@ -93,3 +93,57 @@ function splitWords(text: string): string[] {
   }
   return word === undefined ? words : [...words, word];
 }
+
+/** Valid values; completes "must be …". */
+const RULE = 'must be a string, a number, a boolean or an array of these';
+
+/**
+ * Returns the fields of a JSON object as parameters, with one for each element of an array. Any other value is passed to
+ * `refuse`, with the rule that it breaks.
+ */
+export function pairsOf(
+  fields: Readonly<Record<string, unknown>>,
+  refuse: (name: string, rule: string, value: unknown) => void,
+): Parameter[] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (values.every(isScalar)) return values.map((each) => ({ name, value: String(each) }));
+    refuse(name, RULE, value);
+    return [];
+  });
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+/**
+ * Checks options that arrived in a map, whose order is unknown.
+ * @throws ConversionError `BAD_PARAMETER` if the result depends on their order.
+ */
+export function checkOrder(pairs: readonly Parameter[], tool: Tool): void {
+  for (const { order, readers } of Object.values(tool.options)) {
+    const [first, second] = order && readers ? namesWithPlace(pairs, order.settings, readers) : [];
+    if (first === undefined || second === undefined) continue;
+    throw new ConversionError(
+      'BAD_PARAMETER',
+      `The order of ${quote(first)} and ${quote(second)} matters, but a signed link, API Gateway or an event does not preserve it. Send both, as on a command line, in one parameter: _args=${first} … ${second} …`,
+      { parameter: first },
+    );
+  }
+}
+
+/** Returns the names whose position matters: operators, and settings that are given more than once. */
+function namesWithPlace(
+  pairs: readonly Parameter[],
+  settings: ReadonlySet<string>,
+  readers: Readonly<Record<string, Option<unknown>>>,
+): string[] {
+  // Two spellings of one option, such as `-dither` and `+dither`, count as a repetition.
+  const ours = new Map(
+    Object.values(readers).flatMap((reader) => reader.names.map((name) => [name, reader])),
+  );
+  const names = pairs.map(({ name }) => name).filter((name) => ours.has(name));
+  const isRepeated = (name: string) => names.filter((other) => ours.get(other) === ours.get(name)).length > 1;
+  return [...new Set(names)].filter((name) => !settings.has(name) || isRepeated(name));
+}

@@ -1,6 +1,6 @@
 import { alternatives } from '../quote.ts';
 import type { Tool } from '../tool.ts';
-import { type Option, SWITCH_RULE } from './option.ts';
+import { type JsonSchema, type Option, SWITCH_RULE } from './option.ts';
 
 /** An option as the reference describes it. */
 export interface OptionReference {
@@ -46,4 +46,21 @@ function defaultOf({ default: value }: Option<unknown>): string | undefined {
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'object' && value !== null) return Object.values(value).join('x');
   return String(value);
+}
+
+/** Returns the names of an option, or of each operator of a sequence, with the schema of their values. */
+export function properties(option: Option<unknown>): Array<readonly [string, JsonSchema]> {
+  if (option.readers) return Object.values(option.readers).flatMap(properties);
+  const { names, description, schema, repeatable, default: absent } = option;
+  const value = repeatable ? { anyOf: [schema, { type: 'array', items: schema }] } : schema;
+  const described = {
+    ...value,
+    description: description,
+    ...(isScalar(absent) && schema.type !== undefined && !repeatable && { default: absent }),
+  };
+  return names.map((name) => [name, described] as const);
+}
+
+function isScalar(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }

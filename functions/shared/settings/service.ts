@@ -1,5 +1,4 @@
 import type { Level, LogFormat } from '../log.ts';
-import type { RateLimits } from '../rate-limits.ts';
 import { choiceSetting } from './environment.ts';
 
 /** Range of the limits on calls. */
@@ -52,4 +51,40 @@ export function logSettings(defaultFormat: LogFormat): { format: LogFormat; leve
     format: choiceSetting('LOG_FORMAT', ['json', 'pretty'], defaultFormat),
     level: choiceSetting('LOG_LEVEL', ['debug', 'info', 'warn', 'error'], 'info'),
   };
+}
+
+/** Range of the sizes of sources and results. */
+export const MEGABYTES = { min: 1, max: 2000 } as const;
+
+/** An OpenID Connect provider, and the registration of this service with it. */
+export interface OpenIdSettings {
+  /** Issuer URL of the provider, such as `https://accounts.google.com`. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Absent for a public client. */
+  readonly clientSecret?: string | undefined;
+  /** Name of the provider on the button. Defaults to the host name of the issuer. */
+  readonly name?: string | undefined;
+}
+
+/** Whether a provider runs on this machine, so that it needs no TLS. */
+export function isLoopback({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
+}
+
+/**
+ * With `required`, engines do not start where the kernel cannot filter their system calls, nor does Chromium without
+ * its own sandbox, except as root. With `best-effort`, they start with whatever the kernel provides, which on Lambda
+ * is nothing.
+ */
+export type SandboxMode = 'required' | 'best-effort';
+
+/** Limits of an account. If one is absent, the deployment's default applies. */
+export interface RateLimits {
+  /** Maximum calls per minute. */
+  readonly perMinute?: number;
+  /** Maximum conversions per calendar month (UTC). */
+  readonly perMonth?: number;
+  /** Maximum concurrent calls. */
+  readonly concurrent?: number;
 }

@@ -10,9 +10,8 @@ import { withTimeout } from '../timeout.ts';
 import type { ConversionLimits, Download, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';
 import { canDecode, type Decode } from './decode-file.ts';
-import type { ReadFacts } from './facts.ts';
-import { HEAD_BYTES } from './file-kind.ts';
-import { mediaTypeIn, sourceName } from './name.ts';
+import { mediaTypeIn, sourceName } from './file.ts';
+import { HEAD_BYTES, type ReadFacts } from './file-kind.ts';
 import { BUDGETS, type DownloadTimeouts, requestSource, unreachableError } from './request.ts';
 
 export interface DownloadOptions {

@@ -2,8 +2,8 @@ import { isValid, type KeyRecord } from '../../platform/keys.ts';
 import type { Used } from '../../platform/limits.ts';
 import type { Failure } from '../../platform/usage.ts';
 import type { ReportedRow } from '../../platform/usage-report.ts';
-import { dayOf } from '../../shared/dates.ts';
-import type { RateLimits } from '../../shared/rate-limits.ts';
+import type { RateLimits } from '../../shared/settings/service.ts';
+import { dayOf } from '../../shared/timeout.ts';
 import { type Html, html, withCode } from '../html.ts';
 import { OPENID_PATHS } from '../openid/openid.ts';
 import {

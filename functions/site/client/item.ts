@@ -1,5 +1,5 @@
 import { chooseTool } from '../../engines/choose-tool.ts';
-import type { SourceFacts } from '../../shared/source/facts.ts';
+import type { SourceFacts } from '../../shared/source/file-kind.ts';
 import { type Kind, kindOf, resultName, TARGETS, type TargetId, targetsFor } from './kinds.ts';
 import { byId, create, sizeOf, TEXT } from './result.ts';
 import { downloadOf, gallery } from './results.ts';

@@ -1,6 +1,6 @@
 import { readersOf } from '../../engines/choose-tool.ts';
 import { INPUTS, readInput } from '../../engines/office/inputs.ts';
-import type { SourceFacts } from '../../shared/source/facts.ts';
+import type { SourceFacts } from '../../shared/source/file-kind.ts';
 import type { FrontTexts } from '../front-texts.ts';
 
 /** A kind of source, as a person names it. */

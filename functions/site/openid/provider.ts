@@ -1,6 +1,6 @@
 import type { Configuration, CustomFetch } from 'openid-client';
-import { HOUR } from '../../shared/dates.ts';
-import { isLoopback, type OpenIdSettings } from '../../shared/settings/openid.ts';
+import { isLoopback, type OpenIdSettings } from '../../shared/settings/service.ts';
+import { HOUR } from '../../shared/timeout.ts';
 
 /** A person as identified by the provider. */
 export interface Identity {

@@ -11,7 +11,7 @@ import {
   type Writable,
 } from '../../platform/keys.ts';
 import type { AuditLog } from '../../platform/stores.ts';
-import type { RateLimits } from '../../shared/rate-limits.ts';
+import type { RateLimits } from '../../shared/settings/service.ts';
 import { LOCAL_OPERATOR, type Members } from '../accounts/members.ts';
 
 interface Dependencies {

@@ -3,8 +3,8 @@ import type { KeyRecord } from '../../platform/keys.ts';
 import type { AuditEntry } from '../../platform/stores.ts';
 import type { Failure } from '../../platform/usage.ts';
 import { type ReportedRow, sumRows } from '../../platform/usage-report.ts';
-import { dayOf, monthOf } from '../../shared/dates.ts';
-import type { RateLimits } from '../../shared/rate-limits.ts';
+import type { RateLimits } from '../../shared/settings/service.ts';
+import { dayOf, monthOf } from '../../shared/timeout.ts';
 import { stateOf } from '../accounts/pages.ts';
 import { type Html, html } from '../html.ts';
 import {

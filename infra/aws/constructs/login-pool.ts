@@ -7,7 +7,7 @@ import {
   UserPool,
 } from 'aws-cdk-lib/aws-cognito';
 import type { Construct } from 'constructs';
-import type { OpenIdSettings } from '../../../functions/shared/settings/openid.ts';
+import type { OpenIdSettings } from '../../../functions/shared/settings/service.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 

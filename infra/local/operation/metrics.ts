@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ConversionObserver } from '../../../functions/conversion/handler.ts';
 import type { FreeSpace } from '../../../functions/platform/local/disk-space.ts';
-import type { WorkerObserver } from '../../../functions/shared/worker-observer.ts';
+import type { WorkerObserver } from '../../../functions/shared/warm-workers.ts';
 import type { ToolWork } from '../../../functions/site/operator/overview.ts';
 
 interface Metrics extends ConversionObserver {

@@ -3,7 +3,7 @@ import { EngineState, observeAll } from '../../../functions/engines/worker/obser
 import type { Health, Invoke } from '../../../functions/platform/invoke.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';
-import type { WorkerObserver } from '../../../functions/shared/worker-observer.ts';
+import type { WorkerObserver } from '../../../functions/shared/warm-workers.ts';
 
 type HandlerDependencies = Parameters<typeof createHandler>[2];
 

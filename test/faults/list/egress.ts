@@ -11,7 +11,7 @@ export const egress = [
     ['lookup: lookupOf(ipAddresses) }', 'lookup: lookupOf([]) }'],
   ]),
   ...inFile('functions/shared/egress/exceptions.ts', [['each.port === port && hostname', 'hostname']]),
-  ...inFile('functions/shared/egress/ranges.ts', [
+  ...inFile('functions/shared/egress/ip-address.ts', [
     ["['100.64.0.0', 10,", "['100.64.0.0', 11,"],
     ["['2000::', 3, 'global unicast']", "['::', 0, 'all']"],
     ['  [0x02, 0x00, 0x5e, 0xfe],\n', ''],

@@ -8,7 +8,9 @@ export const keysAndLimits = [
     ['Math.min(end, expires ?? end)', 'end'],
   ]),
   ...inFile('functions/platform/keys.ts', [['randomBytes(16)', 'randomBytes(8)']]),
-  ...inFile('functions/shared/network.ts', [['[0, 2, 4, 6].map(', '[0, 2, 4, 6, 8, 10, 12, 14].map(']]),
+  ...inFile('functions/shared/egress/ip-address.ts', [
+    ['[0, 2, 4, 6].map(', '[0, 2, 4, 6, 8, 10, 12, 14].map('],
+  ]),
   ...inFile('functions/platform/limiter.ts', [
     ['running > (limits.concurrent ?? UNLIMITED)', 'running > (limits.concurrent ?? UNLIMITED) + 1'],
     ['expires > now', 'expires > 0'],

@@ -15,7 +15,7 @@ export const options = [
     ['parameters[MAX_STEPS]', 'parameters[MAX_STEPS + 1]'],
     ['value >= min && value <= max', 'value > min && value <= max'],
   ]),
-  ...inFile('functions/shared/options/order.ts', [
+  ...inFile('functions/shared/options/args.ts', [
     ['!settings.has(name) || isRepeated(name)', '!settings.has(name) && isRepeated(name)'],
   ]),
   ...inFile('functions/shared/options/page-selection.ts', [

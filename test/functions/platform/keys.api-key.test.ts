@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createApiKey, hashApiKey } from '../../../functions/platform/keys.ts';
-import { containsApiKey, withoutApiKeys } from '../../../functions/shared/find-api-keys.ts';
+import { containsApiKey, withoutApiKeys } from '../../../functions/shared/log.ts';
 
 describe('an API key', () => {
   it('is four groups of seven separated by hyphens, and always different', () => {

@@ -3,7 +3,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createDynamoTable } from '../../../functions/platform/aws/table.ts';
 import { createLimiter } from '../../../functions/platform/limiter.ts';
 import { createSqliteTable, openDatabase } from '../../../functions/platform/local/database.ts';
-import type { RateLimits } from '../../../functions/shared/rate-limits.ts';
+import type { RateLimits } from '../../../functions/shared/settings/service.ts';
 
 interface Task {
   readonly calls: number;

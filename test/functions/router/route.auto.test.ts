@@ -6,7 +6,7 @@ import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import type { SourceFacts } from '../../../functions/shared/source/facts.ts';
+import type { SourceFacts } from '../../../functions/shared/source/file-kind.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { KEPT_RESULTS } from '../../helpers/kept-results.ts';

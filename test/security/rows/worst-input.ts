@@ -13,7 +13,7 @@ import { describe } from '../../../functions/shared/log.ts';
 import type { Parameter } from '../../../functions/shared/options/option.ts';
 import { quote } from '../../../functions/shared/quote.ts';
 import { readDataUrl } from '../../../functions/shared/source/data-url.ts';
-import { dispositionName, mediaTypeIn } from '../../../functions/shared/source/name.ts';
+import { dispositionName, mediaTypeIn } from '../../../functions/shared/source/file.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { sessionIn } from '../../../functions/site/accounts/forms.ts';
 import * as tools from '../../../functions/tools.ts';

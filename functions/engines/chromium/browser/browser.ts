@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { ConnectionTransport } from 'puppeteer-core';
 import { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
-import type { SandboxMode } from '../../../shared/settings/sandbox.ts';
+import type { SandboxMode } from '../../../shared/settings/service.ts';
 import { within } from '../../../shared/timeout.ts';
 import { layerPaths, SYSTEM, sandboxEnvironment } from '../../worker/sandbox.ts';
 import { chromiumFlags, type FlagOptions } from './flags.ts';

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { CheckedUrl, EgressGuard } from '../../../shared/egress/guard.ts';
 import { ConversionError, megabytes } from '../../../shared/errors.ts';
 import { createFairQueue } from '../../../shared/fair-queue.ts';
-import { areTinyChunks, pace } from '../../../shared/source/pace.ts';
+import { areTinyChunks, pace } from '../../../shared/source/body.ts';
 import {
   CDN_LOOP,
   limitInterimResponses,

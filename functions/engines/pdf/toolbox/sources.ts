@@ -1,10 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError, ofOption, sourceTooLargeError } from '../../../shared/errors.ts';
+import { readHead } from '../../../shared/source/file.ts';
 import { kindOfBytes } from '../../../shared/source/file-kind.ts';
-import { readHead } from '../../../shared/source/read-head.ts';
-import type { Conversion, Download, SourceFile } from '../../../shared/tool.ts';
-import { INFILE, UnconvertedError, type UnconvertedSource } from '../../../shared/unconverted.ts';
+import {
+  type Conversion,
+  type Download,
+  INFILE,
+  type SourceFile,
+  UnconvertedError,
+  type UnconvertedSource,
+} from '../../../shared/tool.ts';
 import { readersOf } from '../../choose-tool.ts';
 import type { Capabilities } from '../pdf.ts';
 import type { ToolboxOptions } from './options.ts';

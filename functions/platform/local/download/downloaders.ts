@@ -5,16 +5,16 @@ import { nodeEnvironment } from '../../../engines/worker/node-environment.ts';
 import { observe } from '../../../engines/worker/pool.ts';
 import { WorkerCrash, WorkerProcess } from '../../../engines/worker/process.ts';
 import { startInTurn } from '../../../engines/worker/start-in-turn.ts';
-import type { Resolve } from '../../../shared/egress/dns/resolver.ts';
+import type { Resolve } from '../../../shared/egress/resolver.ts';
 import { ConversionError, stoppingError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
 import { textSetting } from '../../../shared/settings/environment.ts';
 import { downloadTimeoutError, type ReadValidators } from '../../../shared/source/download.ts';
-import type { ReadFacts, SourceFacts } from '../../../shared/source/facts.ts';
+import type { ReadFacts, SourceFacts } from '../../../shared/source/file-kind.ts';
 import { BUDGETS } from '../../../shared/source/request.ts';
 import { untilAborted, withTimeout } from '../../../shared/timeout.ts';
 import type { Download, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
-import type { WorkerObserver } from '../../../shared/worker-observer.ts';
+import type { WorkerObserver } from '../../../shared/warm-workers.ts';
 
 /** Settings of a download process. Every user of the machine can see them. */
 export interface DownloaderSettings

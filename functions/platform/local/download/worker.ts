@@ -1,8 +1,8 @@
 import { flushCompileCache } from 'node:module';
 import { createDecoder } from '../../../engines/decode/decoder.ts';
 import { serveConcurrently } from '../../../engines/worker/serve.ts';
-import { createResolver } from '../../../shared/egress/dns/resolver.ts';
 import { createEgressGuard, MAX_IP_ADDRESSES } from '../../../shared/egress/guard.ts';
+import { createResolver } from '../../../shared/egress/resolver.ts';
 import { ConversionError } from '../../../shared/errors.ts';
 import { createDownload, createReadFacts, createReadValidators } from '../../../shared/source/download.ts';
 import { collectBuffersEarly } from './collect-buffers.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { hashApiKey, type KeyFinder } from '../../../../functions/platform/keys.ts';
-import { networkOf } from '../../../../functions/shared/network.ts';
+import { networkOf } from '../../../../functions/shared/egress/ip-address.ts';
 
 /** Tells callers apart before their requests are read. */
 export interface Callers {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { networkOf } from '../../../../functions/shared/network.ts';
+import { networkOf } from '../../../../functions/shared/egress/ip-address.ts';
 
 /** The connections of a server. When there are too many, a new one replaces the least important one. */
 export interface Connections {

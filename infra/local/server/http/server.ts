@@ -8,7 +8,7 @@ import type { HttpReply } from '../../../../functions/router/reply.ts';
 import { takeTurn } from '../../../../functions/router/turn.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../../functions/shared/log.ts';
-import { areTinyChunks } from '../../../../functions/shared/source/pace.ts';
+import { areTinyChunks } from '../../../../functions/shared/source/body.ts';
 import type { Site } from '../../../../functions/site/site.ts';
 import { networkCaller } from './callers.ts';
 import { boundConnections, type Connections } from './connections.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
-import { DAY } from '../../../../functions/shared/dates.ts';
 import { createLog } from '../../../../functions/shared/log.ts';
+import { DAY } from '../../../../functions/shared/timeout.ts';
 import { sweepRegularly } from '../../../../infra/local/operation/upkeep.ts';
 import { openTable } from '../../../helpers/open-table.ts';
 

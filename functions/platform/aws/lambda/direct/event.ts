@@ -1,7 +1,7 @@
 import { extensionsOf } from '../../../../shared/extensions.ts';
 import { MAX_ARGS_LENGTH } from '../../../../shared/options/args.ts';
 import { type JsonSchema, MAX_URL_LENGTH } from '../../../../shared/options/option.ts';
-import { properties } from '../../../../shared/options/schema.ts';
+import { properties } from '../../../../shared/options/reference.ts';
 import { MAX_NAME_LENGTH } from '../../../../shared/output-name.ts';
 import type { Tool } from '../../../../shared/tool.ts';
 

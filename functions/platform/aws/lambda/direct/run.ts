@@ -2,9 +2,9 @@ import { type ConversionRequest, parameterNames, readRequest } from '../../../..
 import type { EgressGuard } from '../../../../shared/egress/guard.ts';
 import { ConversionError, type ErrorCode, type ErrorReport } from '../../../../shared/errors.ts';
 import { describe, type Log } from '../../../../shared/log.ts';
+import { pairsOf } from '../../../../shared/options/args.ts';
 import { createIssues, type Issues } from '../../../../shared/options/issues.ts';
 import { type Parameter, readUrl } from '../../../../shared/options/option.ts';
-import { pairsOf } from '../../../../shared/options/pairs.ts';
 import { namesWithoutEffect } from '../../../../shared/options/read-options.ts';
 import type { OutputName } from '../../../../shared/output-name.ts';
 import { quote } from '../../../../shared/quote.ts';

@@ -13,7 +13,7 @@ import {
 import { EngineState } from '../../../../../functions/engines/worker/observer.ts';
 import { fontEnvironment } from '../../../../../functions/engines/worker/sandbox.ts';
 import { createEngine } from '../../../../../functions/html2image/convert.ts';
-import type { SandboxMode } from '../../../../../functions/shared/settings/sandbox.ts';
+import type { SandboxMode } from '../../../../../functions/shared/settings/service.ts';
 import { CODE } from '../../../../../infra/local/server/temporary.ts';
 import { compile } from '../../../../../layers/build/compile.ts';
 import { cacheOf } from '../../../../../layers/build/product.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { networkOf } from '../../../functions/shared/network.ts';
+import { networkOf } from '../../../../functions/shared/egress/ip-address.ts';
 
 it.each([
   ['203.0.113.1', '203.0.113.1'],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { suggest } from '../../../../functions/shared/options/suggest.ts';
+import { suggest } from '../../../../functions/shared/options/read-options.ts';
 
 const NAMES = ['-f', '-l', '-width', '-height', '--page-size', '--margin-top', 'in_ext'];
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { fileContains } from '../../../../functions/shared/source/file-contains.ts';
+import { fileContains } from '../../../../functions/shared/source/file.ts';
 
 it('finds a text anywhere in a file, also across the parts in which it is read', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'contains-'));

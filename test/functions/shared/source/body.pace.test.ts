@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { expect, it } from 'vitest';
-import { pace } from '../../../../functions/shared/source/pace.ts';
+import { pace } from '../../../../functions/shared/source/body.ts';
 
 const CHUNKS = 1000;
 /** Chunks in one turn, and those that a turn may begin with. */

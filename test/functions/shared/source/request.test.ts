@@ -3,8 +3,7 @@ import { request } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
-import { requestSource } from '../../../../functions/shared/source/request.ts';
-import { TlsGate } from '../../../../functions/shared/source/tls-gate.ts';
+import { requestSource, TlsGate } from '../../../../functions/shared/source/request.ts';
 import { selfSigned, slowChain } from '../../../helpers/certificate.ts';
 import { serveTls } from '../../../helpers/fault-server.ts';
 

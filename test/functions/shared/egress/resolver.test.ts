@@ -2,9 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { stat } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createResolver } from '../../../../../functions/shared/egress/dns/resolver.ts';
-import { createEgressGuard } from '../../../../../functions/shared/egress/guard.ts';
-import { type DnsServer, serveDns } from '../../../../helpers/dns-server.ts';
+import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
+import { createResolver } from '../../../../functions/shared/egress/resolver.ts';
+import { type DnsServer, serveDns } from '../../../helpers/dns-server.ts';
 
 const NAMES = {
   hosts: new Map([['printer.lan', ['10.0.0.9', 'fd00::9']]]),

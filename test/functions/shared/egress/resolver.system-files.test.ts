@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { readSystemNames } from '../../../../../functions/shared/egress/dns/system-files.ts';
+import { readSystemNames } from '../../../../functions/shared/egress/resolver.ts';
 
 async function read(hosts: string, resolver: string) {
   const directory = mkdtempSync(join(tmpdir(), 'system-'));

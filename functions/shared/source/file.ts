@@ -1,6 +1,27 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { unescape as unescapePercent } from 'node:querystring';
 import { parse as parseDisposition } from 'content-disposition';
+import { HEAD_BYTES } from './file-kind.ts';
+
+/** Returns the bytes of a file that decide about its kind, one character for each. */
+export async function readHead(path: string): Promise<string> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  return buffer.toString('latin1', 0, bytesRead);
+}
+
+/** Whether a file contains one of some ASCII texts. Reads it in parts, because it may be large. */
+export async function fileContains(path: string, ...texts: readonly string[]): Promise<boolean> {
+  const overlap = Math.max(...texts.map(({ length }) => length)) - 1;
+  let part = '';
+  for await (const read of createReadStream(path, { encoding: 'latin1', highWaterMark: 1 << 20 })) {
+    part = part.slice(-overlap) + read;
+    if (texts.some((text) => part.includes(text))) return true;
+  }
+  return false;
+}
 
 /**
  * Returns the file name of a response, from its content disposition or else the last segment of its URL. May be
