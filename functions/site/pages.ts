@@ -5,7 +5,7 @@ import type { Tool } from '../shared/tool.ts';
 import { type Html, html, withCode } from './html.ts';
 import { TEXTS } from './texts.ts';
 
-const { docs: DOCS } = TEXTS;
+const { docs: DOCS, try: TRY, support: SUPPORT } = TEXTS;
 
 interface DocsInput {
   readonly name: string;
@@ -69,8 +69,6 @@ export interface FileLimits {
   /** Maximum size of a file in a request. Larger ones are uploaded first. */
   readonly maxBody?: number | undefined;
 }
-
-const { try: TRY } = TEXTS;
 
 /** Returns the page for trying conversions. */
 export function tryPage(tools: readonly Tool[], { maxSource, maxBody }: FileLimits): Html {
@@ -188,8 +186,6 @@ function select(attributes: Html, words: readonly string[], absent: string | und
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
-
-const { support: SUPPORT } = TEXTS;
 
 /** Returns the page that says what to send to the operator, and lists every error code with an anchor. */
 export function supportPage(supportUrl: string | undefined): Html {
