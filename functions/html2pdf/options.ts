@@ -44,11 +44,9 @@ const pageHeight = option(
   },
 );
 
-const words = (name: string, place: string) =>
-  text(name, {
-    max: 500,
-    description: `Print this text ${place}. Case-insensitive placeholders: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
-  });
+const words = (name: string, description: string) => text(name, { max: 500, description });
+
+const PLACEHOLDERS = 'Placeholders as for `--header-left`';
 
 const line = (name: string, off: string, place: string) =>
   flag(name, { off, description: `Draw a line ${place}` });
@@ -86,11 +84,9 @@ function markup(value: string): string | undefined {
   return value.length >= 1 && value.length <= 100_000 ? value : undefined;
 }
 
-const html = (name: string, place: string) =>
+const html = (name: string, description: string) =>
   textOrSource(
-    option(name, 'HTML of at most 100000 characters, or an http or https URL', markup, {
-      description: `Print this HTML, or the HTML at this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
-    }),
+    option(name, 'HTML of at most 100000 characters, or an http or https URL', markup, { description }),
   );
 
 /** Reads `name,value` or `name:value`. */
@@ -218,81 +214,87 @@ const documentOptions = {
       description:
         'Print the URL at the top left, `[page]/[topage]` at the top right and a line, with a top margin of 20 mm',
     }),
-    headerLeft: words('--header-left', 'at the top left'),
-    headerCenter: words('--header-center', 'at the top center'),
-    headerRight: words('--header-right', 'at the top right'),
+    headerLeft: words(
+      '--header-left',
+      'Print this text at the top left. Case-insensitive placeholders: `[page]`, `[frompage]`, `[topage]`, `[title]`, `[section]`, `[subsection]`, `[webpage]`, `[date]`, `[isodate]`, `[time]`',
+    ),
+    headerCenter: words('--header-center', `Print this text at the top center. ${PLACEHOLDERS}`),
+    headerRight: words('--header-right', `Print this text at the top right. ${PLACEHOLDERS}`),
     headerLine,
     headerFontName: fontName('--header-font-name', HEADER, 'header texts'),
     headerFontSize: fontSize('--header-font-size', HEADER, 'header texts'),
     headerSpacing: spacing('--header-spacing', [...HEADER, 'headerLine'], 'header and content'),
-    footerLeft: words('--footer-left', 'at the bottom left'),
-    footerCenter: words('--footer-center', 'at the bottom center'),
-    footerRight: words('--footer-right', 'at the bottom right'),
+    footerLeft: words('--footer-left', `Print this text at the bottom left. ${PLACEHOLDERS}`),
+    footerCenter: words('--footer-center', `Print this text at the bottom center. ${PLACEHOLDERS}`),
+    footerRight: words('--footer-right', `Print this text at the bottom right. ${PLACEHOLDERS}`),
     footerLine: line('--footer-line', '--no-footer-line', 'above the footer'),
     footerFontName: fontName('--footer-font-name', FOOTER, 'footer texts'),
     footerFontSize: fontSize('--footer-font-size', FOOTER, 'footer texts'),
     footerSpacing: spacing('--footer-spacing', [...FOOTER, 'footerLine'], 'content and footer'),
-    headerHtml: html('--header-html', 'in the top margin'),
-    footerHtml: html('--footer-html', 'in the bottom margin'),
+    headerHtml: html(
+      '--header-html',
+      "Print this HTML, or the HTML at this URL, in the top margin. Chromium fills in the classes `pageNumber`, `totalPages`, `title`, `url` and `date`, and wkhtmltopdf's `page`, `topage`, `section` and `subsection`. Scripts do not run, and images must be data URLs",
+    ),
+    footerHtml: html('--footer-html', 'Like `--header-html`, in the bottom margin'),
     headerFirst: onFirst('header', [...HEADER, 'headerLine', 'headerHtml']),
     headerFirstLeft: words(
       '--header-first-left',
-      'at the top left of the first page, which then has none of the other header texts',
+      'Like `--header-left`, in a separate header for the first page',
     ),
     headerFirstCenter: words(
       '--header-first-center',
-      'at the top center of the first page, which then has none of the other header texts',
+      'Like `--header-center`, in a separate header for the first page',
     ),
     headerFirstRight: words(
       '--header-first-right',
-      'at the top right of the first page, which then has none of the other header texts',
+      'Like `--header-right`, in a separate header for the first page',
     ),
-    headerFirstHtml: html('--header-first-html', 'in the top margin of the first page'),
-    headerEvenLeft: words(
-      '--header-even-left',
-      'at the top left of even pages, which then has none of the other header texts',
+    headerFirstHtml: html(
+      '--header-first-html',
+      'Like `--header-html`, in a separate header for the first page',
     ),
+    headerEvenLeft: words('--header-even-left', 'Like `--header-left`, in a separate header for even pages'),
     headerEvenCenter: words(
       '--header-even-center',
-      'at the top center of even pages, which then has none of the other header texts',
+      'Like `--header-center`, in a separate header for even pages',
     ),
     headerEvenRight: words(
       '--header-even-right',
-      'at the top right of even pages, which then has none of the other header texts',
+      'Like `--header-right`, in a separate header for even pages',
     ),
-    headerEvenHtml: html('--header-even-html', 'in the top margin of even pages'),
+    headerEvenHtml: html('--header-even-html', 'Like `--header-html`, in a separate header for even pages'),
     footerFirst: onFirst('footer', [...FOOTER, 'footerLine', 'footerHtml']),
     footerFirstLeft: words(
       '--footer-first-left',
-      'at the bottom left of the first page, which then has none of the other footer texts',
+      'Like `--footer-left`, in a separate footer for the first page',
     ),
     footerFirstCenter: words(
       '--footer-first-center',
-      'at the bottom center of the first page, which then has none of the other footer texts',
+      'Like `--footer-center`, in a separate footer for the first page',
     ),
     footerFirstRight: words(
       '--footer-first-right',
-      'at the bottom right of the first page, which then has none of the other footer texts',
+      'Like `--footer-right`, in a separate footer for the first page',
     ),
-    footerFirstHtml: html('--footer-first-html', 'in the bottom margin of the first page'),
-    footerEvenLeft: words(
-      '--footer-even-left',
-      'at the bottom left of even pages, which then has none of the other footer texts',
+    footerFirstHtml: html(
+      '--footer-first-html',
+      'Like `--footer-html`, in a separate footer for the first page',
     ),
+    footerEvenLeft: words('--footer-even-left', 'Like `--footer-left`, in a separate footer for even pages'),
     footerEvenCenter: words(
       '--footer-even-center',
-      'at the bottom center of even pages, which then has none of the other footer texts',
+      'Like `--footer-center`, in a separate footer for even pages',
     ),
     footerEvenRight: words(
       '--footer-even-right',
-      'at the bottom right of even pages, which then has none of the other footer texts',
+      'Like `--footer-right`, in a separate footer for even pages',
     ),
-    footerEvenHtml: html('--footer-even-html', 'in the bottom margin of even pages'),
+    footerEvenHtml: html('--footer-even-html', 'Like `--footer-html`, in a separate footer for even pages'),
     replacements: repeatable(
       option('--replace', 'name,value', readPair, {
         words: 'pair',
         with: RUNNING,
-        description: 'Replace the placeholder `[name]` in headers and footers. Can be given more than once',
+        description: 'Replace the placeholder `[name]` in headers and footers. Repeatable',
       }),
     ),
     pageOffset: integer('--page-offset', {
@@ -337,7 +339,7 @@ const documentOptions = {
     title: text('--title', { max: 500, description: 'Set the title of the document' }),
     metadata: repeatable(
       option('--metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
-        description: 'Set an entry of the document information. Can be given more than once',
+        description: 'Set an entry of the document information. Repeatable',
       }),
     ),
     pdfVersion: option(

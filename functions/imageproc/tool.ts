@@ -114,7 +114,7 @@ const imageprocOptions = {
     keep: repeatable(
       choice('-keep', ['icc', 'exif', 'xmp'], {
         outputs: formatsWith('metadata'),
-        description: 'Keep this metadata. Can be given more than once',
+        description: 'Keep this metadata. Repeatable',
       }),
     ),
   }),

@@ -2,7 +2,8 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Cost, costOf, defaultSizes, PRICES } from '../../functions/platform/usage-report.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
-import { referenceOf } from '../../functions/shared/options/reference.ts';
+import { SWITCH_RULE } from '../../functions/shared/options/option.ts';
+import { type OptionReference, referenceOf } from '../../functions/shared/options/reference.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
@@ -44,28 +45,36 @@ function toolTable(all: readonly Tool[]): string {
   return table(['`app`', 'what it does', '`outfile`', '`.zip` and `%d`, a file per page'], rows);
 }
 
-/** Rules with more words than this are written once, and named by the option that has them. */
-const SHORT_RULE = 4;
+/** Cells with more words than these are written once, and named by the option that has them. */
+const [SHORT_RULE, SHORT_TEXT] = [4, 8];
 
 function optionTable(tool: Tool): string {
   const { ignored, refused } = tool;
   const owners = new Map<string, string>();
-  const ruleCell = (rule: string, name: string) => {
-    const owner = owners.get(rule);
-    if (owner !== undefined && rule.split(' ').length > SHORT_RULE) return `as for \`${owner}\``;
-    owners.set(rule, owner ?? name);
-    return rule;
+  const once = (text: string, name: string, short: number) => {
+    const owner = owners.get(text);
+    if (owner !== undefined && text.split(' ').length > short) return `as for \`${owner}\``;
+    owners.set(text, owner ?? name);
+    return text;
+  };
+  const valueCell = ({ option, rule, default: absent }: OptionReference) => {
+    if (option.rule === SWITCH_RULE) return absent === 'on' ? 'switch, on' : 'switch';
+    const value = once(
+      rule.replace(/^(a number from .*), such as [\d.]+$/, '$1'),
+      option.names[0]!,
+      SHORT_RULE,
+    );
+    return absent === undefined ? value : `${value} (default ${absent})`;
   };
   const sections = [...referenceOf(tool)].map(([title, some]) => {
-    const rows = some.map(({ option, rule, default: absent = '–', scope }) => ({
-      option: names(option.names),
-      effect: option.description,
-      value: ruleCell(rule, option.names[0]!),
-      default: absent,
-      only: scope,
+    const rows = some.map((reference) => ({
+      option: names(reference.option.names),
+      effect: once(reference.option.description, reference.option.names[0]!, SHORT_TEXT),
+      value: valueCell(reference),
+      only: once(reference.scope, reference.option.names[0]!, SHORT_TEXT),
     }));
-    const columns = (['option', 'effect', 'value', 'default', 'only'] as const).filter((column) =>
-      rows.some((row) => row[column] !== '' && row[column] !== '–'),
+    const columns = (['option', 'effect', 'value', 'only'] as const).filter((column) =>
+      rows.some((row) => row[column] !== ''),
     );
     const body = table(
       columns,

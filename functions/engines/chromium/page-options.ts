@@ -73,14 +73,14 @@ export const credentialOptions = {
       header,
       {
         words: 'pair',
-        description: "Send this request header to the page's own origin. Can be given more than once",
+        description: "Send this request header to the page's own origin. Repeatable",
       },
     ),
   ),
   cookies: repeatable(
     option('--cookie', 'name:value', pair, {
       words: 'pair',
-      description: "Send this cookie to the page's own origin. Can be given more than once",
+      description: "Send this cookie to the page's own origin. Repeatable",
     }),
   ),
   username: text('--username', {
@@ -115,7 +115,7 @@ export const pageOptions = {
     hide: repeatable(
       text('--hide', {
         protects: true,
-        description: 'Leave out elements that match this CSS selector. Can be given more than once',
+        description: 'Leave out elements that match this CSS selector. Repeatable',
       }),
     ),
     minimumFontSize: integer('--minimum-font-size', {
@@ -175,8 +175,7 @@ export const pageOptions = {
         'a prefers-* feature, color-gamut or forced-colors with a value, such as prefers-color-scheme:dark',
         mediaFeature,
         {
-          description:
-            'Emulate this CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
+          description: 'Emulate this CSS media feature, for example `prefers-color-scheme:dark`. Repeatable',
         },
       ),
     ),

@@ -41,10 +41,10 @@ function describeScope(option: Option<unknown>, { formats, options }: Tool): str
   ].join(', ');
 }
 
-function defaultOf({ default: value }: Option<unknown>): string | undefined {
+function defaultOf({ default: value, schema }: Option<unknown>): string | undefined {
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return undefined;
   if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (typeof value === 'object' && value !== null) return Object.values(value).join('x');
+  if (typeof value === 'object') return String(schema.default);
   return String(value);
 }
 

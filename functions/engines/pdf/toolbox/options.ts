@@ -106,15 +106,21 @@ const fontOf = (name: string, key: string, value: (typeof FONT_NAMES)[number]) =
     },
   );
 
-const colorOf = (name: string, key: string, value: readonly [number, number, number]) =>
+const colorOf = (name: string, key: string, value: readonly [number, number, number], shown: string) =>
   option(name, 'a color such as red or #cc0000', color, {
     default: value,
+    schema: { type: 'string', default: shown },
     with: [key],
     description: 'Use this color',
   });
 
-const positionOf = (name: string, key: string, value: Place, what: string) =>
-  option(name, POSITION_RULE, position, { default: value, with: [key], description: `Place ${what} here` });
+const positionOf = (name: string, key: string, value: string, what: string) =>
+  option(name, POSITION_RULE, position, {
+    default: position(value)!,
+    schema: { type: 'string', default: value },
+    with: [key],
+    description: `Place ${what} here`,
+  });
 
 const pagesOf = (name: string, key: string, what: string) =>
   pageList(name, { with: [key], description: `Put ${what} on these pages only, counted in the result` });
@@ -142,7 +148,6 @@ const scaleOf = (name: string, key: string) =>
       'Scale to fit the page, or by this factor. By default, what is larger than the page is scaled down to fit',
   });
 
-const CENTER: Place = { gravity: 'Center', x: 0, y: 0 };
 const BLACK = [0, 0, 0] as const;
 const GRAY = [0.5, 0.5, 0.5] as const;
 
@@ -191,7 +196,7 @@ export const toolboxOptions = {
     append: repeatable(
       sourceUrl('-append', {
         description:
-          'Add the pages of this document after those of `infile`. Can be given more than once. Images, office documents and web pages become PDFs first',
+          'Add the pages of this document after those of `infile`. Repeatable. Images, office documents and web pages become PDFs first',
       }),
     ),
   }),
@@ -210,17 +215,17 @@ export const toolboxOptions = {
         'Draw this PDF or image under the pages: its pages one by one, and its last page under all others',
     }),
     underlayPages: pagesOf('-underlay-pages', 'underlay', 'the underlay'),
-    underlayPosition: positionOf('-underlay-position', 'underlay', CENTER, 'the underlay'),
+    underlayPosition: positionOf('-underlay-position', 'underlay', 'Center', 'the underlay'),
     underlayScale: scaleOf('-underlay-scale', 'underlay'),
     underlayOpacity: opacityOf('-underlay-opacity', 'underlay', 1),
     stamp: sourceUrl('-stamp', { description: 'Draw this PDF or image over the pages, like `-underlay`' }),
     stampPages: pagesOf('-stamp-pages', 'stamp', 'the stamp'),
-    stampPosition: positionOf('-stamp-position', 'stamp', CENTER, 'the stamp'),
+    stampPosition: positionOf('-stamp-position', 'stamp', 'Center', 'the stamp'),
     stampScale: scaleOf('-stamp-scale', 'stamp'),
     stampOpacity: opacityOf('-stamp-opacity', 'stamp', 1),
     mark: text('-watermark', { max: MAX_TEXT, description: 'Write this text across the pages' }),
     markPages: pagesOf('-watermark-pages', 'mark', 'the watermark'),
-    markPosition: positionOf('-watermark-position', 'mark', CENTER, 'the watermark'),
+    markPosition: positionOf('-watermark-position', 'mark', 'Center', 'the watermark'),
     markFont: fontOf('-watermark-font', 'mark', 'Helvetica-Bold'),
     markSize: number('-watermark-size', {
       min: 1,
@@ -228,7 +233,7 @@ export const toolboxOptions = {
       with: ['mark'],
       description: 'Use this font size in points. By default, the text spans the page',
     }),
-    markColor: colorOf('-watermark-color', 'mark', GRAY),
+    markColor: colorOf('-watermark-color', 'mark', GRAY, 'gray'),
     markAngle: number('-watermark-angle', {
       min: -360,
       max: 360,
@@ -250,7 +255,7 @@ export const toolboxOptions = {
       description: 'Give the first page this number',
     }),
     numberPages: pagesOf('-number-pages', 'number', 'numbers'),
-    numberPosition: positionOf('-number-position', 'number', { gravity: 'South', x: 0, y: 8 }, 'the number'),
+    numberPosition: positionOf('-number-position', 'number', 'South+0+8', 'the number'),
     numberFont: fontOf('-number-font', 'number', 'Helvetica'),
     numberSize: number('-number-size', {
       min: 1,
@@ -259,19 +264,19 @@ export const toolboxOptions = {
       with: ['number'],
       description: 'Use this font size in points',
     }),
-    numberColor: colorOf('-number-color', 'number', BLACK),
+    numberColor: colorOf('-number-color', 'number', BLACK, 'black'),
   }),
   ...category(
     'File',
     {
       attach: repeatable(
         sourceUrl('-attach', {
-          description: 'Attach this file to the PDF. Can be given more than once',
+          description: 'Attach this file to the PDF. Repeatable',
         }),
       ),
       metadata: repeatable(
         option('-metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
-          description: 'Set an entry of the document information. Can be given more than once',
+          description: 'Set an entry of the document information. Repeatable',
         }),
       ),
       pdfVersion: choice(['--pdf-version', '-pdf-version'], STANDARDS, {
