@@ -13,9 +13,10 @@ import { replaceSections } from '../run/report.ts';
 /** The tables of the READMEs by name, generated from the code. Each follows `<!-- table: NAME -->`. */
 export function tables(): ReadonlyMap<string, string> {
   const all = Object.values<Tool>(tools);
+  const sections = new Map<string, string>();
   return new Map([
     ['tools', toolTable(all)],
-    ...all.map((tool) => [tool.name, optionTable(tool)] as const),
+    ...all.map((tool) => [tool.name, optionTable(tool, sections)] as const),
     ['errors', errorTable()],
     ['limits', limitTable()],
     ['settings', settingTable()],
@@ -48,7 +49,8 @@ function toolTable(all: readonly Tool[]): string {
 /** Cells with more words than these are written once, and named by the option that has them. */
 const [SHORT_RULE, SHORT_TEXT] = [4, 8];
 
-function optionTable(tool: Tool): string {
+/** Sections that another tool in `written` has, too, link to it. */
+function optionTable(tool: Tool, written: Map<string, string>): string {
   const { ignored, refused } = tool;
   const owners = new Map<string, string>();
   const once = (text: string, name: string, short: number) => {
@@ -59,14 +61,15 @@ function optionTable(tool: Tool): string {
   };
   const valueCell = ({ option, rule, default: absent }: OptionReference) => {
     if (option.rule === SWITCH_RULE) return absent === 'on' ? 'switch, on' : 'switch';
-    const value = once(
-      rule.replace(/^(a number from .*), such as [\d.]+$/, '$1'),
-      option.names[0]!,
-      SHORT_RULE,
-    );
+    const value = once(shortRule(rule), option.names[0]!, SHORT_RULE);
     return absent === undefined ? value : `${value} (default ${absent})`;
   };
   const sections = [...referenceOf(tool)].map(([title, some]) => {
+    const content = JSON.stringify([title, some]);
+    const other = written.get(content);
+    if (other !== undefined)
+      return [`### ${title}`, `As for [${other}](../${other}/README.md#${title.toLowerCase()}).`];
+    written.set(content, tool.name);
     const rows = some.map((reference) => ({
       option: names(reference.option.names),
       effect: once(reference.option.description, reference.option.names[0]!, SHORT_TEXT),
@@ -89,6 +92,15 @@ function optionTable(tool: Tool): string {
     refused.length === 0 ? '' : `Refused: ${names(refused)}.`,
   ];
   return [...sections.flat(), ...notes.filter((note) => note !== '')].join('\n\n');
+}
+
+/** Shortens a sentence of errors to what a cell needs. */
+function shortRule(rule: string): string {
+  return rule
+    .replace(/^(a number from .*), such as [\d.]+$/, '$1')
+    .replace(/^(?:a|an) (number|integer) from /, '$1 ')
+    .replace(/^at most (\d+) numbers, each at most (\d+), /, '1–$1 numbers up to $2, ')
+    .replace(/^one of /, '');
 }
 
 function errorTable(): string {
