@@ -53,7 +53,7 @@ export const SETTINGS = {
     isValid: (value) => /^[!-~]+$/.test(value) && value.length >= MIN_KEY_LENGTH && value.length <= 200,
   }),
   CONCURRENCY: integer(
-    'concurrent conversions for each tool; an account downloads at most four times as many sources at the same time',
+    'concurrent conversions for each tool; an account downloads at most four times as many sources at once',
     { min: 1, max: MAX_SIZE, absent: undefined, shown: 'number of cores, at most 64' },
   ),
   LOCALE: {
@@ -118,7 +118,7 @@ export const SETTINGS = {
     ...COUNTS,
     absent: 0,
   }),
-  DEMO: choice('`on` converts a small watermarked sample for requests without a valid key; `off` does not', {
+  DEMO: choice('`on` converts a small watermarked sample for requests without a valid key', {
     words: SWITCH,
     absent: 'on',
   }),
@@ -147,15 +147,15 @@ export const SETTINGS = {
   ACCOUNT_URL: text('where callers get a key; part of the response to an invalid key', CONTACT),
   SUPPORT_URL: text('where callers get support; part of the response to an invalid key', CONTACT),
   SITE: choice(
-    '`on` serves the site: pages for converting files, documentation, support, accounts, and all accounts for operators; `off` serves none',
+    '`on` serves the site: pages for converting files, documentation, support, accounts and operators',
     { words: SWITCH, absent: 'on' },
   ),
   SIGN_UP: choice(
-    'who gets an account on the site: `open` everyone with an email address, `invite` people whom `npm run keys -- invite EMAIL` invites, `off` nobody new',
+    'who gets an account on the site: `open` everyone with an email address, `invite` people whom you invite, `off` nobody new',
     { words: ['open', 'invite', 'off'], absent: 'invite' },
   ),
   SMTP_URL: text(
-    'mail server for sign-in links, such as `smtps://user:password@mail.example.com`; also set `PUBLIC_URL`, because links lead there',
+    'mail server for sign-in links, such as `smtps://user:password@mail.example.com`; also set `PUBLIC_URL`',
     {
       absent: undefined,
       isSecret: true,
@@ -228,7 +228,7 @@ export const SETTINGS = {
     isValid: (value) => /^[\w-]+=[^,]+(,[\w-]+=[^,]+)*$/.test(value),
   }),
   FONTS: text(
-    'folder with fonts of your own (`.ttf`, `.otf`, `.ttc`), which all tools then use; the next start adds them to the engines',
+    'folder with fonts of your own (`.ttf`, `.otf`, `.ttc`), which the next start adds to the engines',
     { absent: undefined },
   ),
   DEBIAN_MIRROR: list(

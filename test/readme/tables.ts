@@ -68,13 +68,18 @@ function optionTable(tool: Tool, written: Map<string, string>): string {
     const content = JSON.stringify([title, some]);
     const other = written.get(content);
     if (other !== undefined)
-      return [`### ${title}`, `As for [${other}](../${other}/README.md#${title.toLowerCase()}).`];
+      return [
+        `### ${title}`,
+        `As for [${other}](../${other}/README.md#${title.toLowerCase().replaceAll(' ', '-')}).`,
+      ];
     written.set(content, tool.name);
+    const shared = some[0]!.scope;
+    const isShared = shared !== '' && some.every(({ scope }) => scope === shared);
     const rows = some.map((reference) => ({
       option: names(reference.option.names),
       effect: once(reference.option.description, reference.option.names[0]!, SHORT_TEXT),
       value: valueCell(reference),
-      only: once(reference.scope, reference.option.names[0]!, SHORT_TEXT),
+      only: isShared ? '' : once(shortScope(reference), reference.option.names[0]!, SHORT_TEXT),
     }));
     const columns = (['option', 'effect', 'value', 'only'] as const).filter((column) =>
       rows.some((row) => row[column] !== ''),
@@ -83,7 +88,7 @@ function optionTable(tool: Tool, written: Map<string, string>): string {
       columns,
       rows.map((row) => columns.map((column) => row[column])),
     );
-    return [...(title === '' ? [] : [`### ${title}`]), body];
+    return [...(title === '' ? [] : [`### ${title}`]), ...(isShared ? [`Only ${shared}:`] : []), body];
   });
   const notes = [
     ignored.length === 0
@@ -92,6 +97,11 @@ function optionTable(tool: Tool, written: Map<string, string>): string {
     refused.length === 0 ? '' : `Refused: ${names(refused)}.`,
   ];
   return [...sections.flat(), ...notes.filter((note) => note !== '')].join('\n\n');
+}
+
+/** Names at most three of the options that another one needs. */
+function shortScope({ scope }: OptionReference): string {
+  return scope.replace(/^(with(?: `[^`]+`,){3}) .*`$/, '$1 …').replace(/, …$/, ' …');
 }
 
 /** Shortens a sentence of errors to what a cell needs. */
