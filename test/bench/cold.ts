@@ -19,7 +19,7 @@ export async function measureCold(bench: Bench): Promise<Row[]> {
   const rounds = bench.quick ? 1 : 5;
   const uploaded = existsSync(join(ROOT, 'dist/aws/layers/libreoffice'));
   for (const { app, infile } of sampleCalls(bench)) {
-    const work = `cold start to first result, ${app}`;
+    const work = `cold start, ${app}`;
     if (!bench.wants(work)) continue;
     bench.say(work);
     const { host, pathname } = new URL(infile);
@@ -46,7 +46,7 @@ export async function measureCold(bench: Bench): Promise<Row[]> {
         target: page ? 0.2 : 0.12,
       });
   }
-  const work = 'router, fresh process until it can answer';
+  const work = 'cold start, router';
   if (existsSync(ROUTER) && bench.wants(work)) {
     const ours = await routerStart(rounds);
     rows.push({ work, unit: 'ms', peer: '', target: 100, ours, value: ours, note: 'Node included' });

@@ -32,7 +32,7 @@ const SHEETS = [1, 5, 10, 25, 50, 100, 150, 200] as const;
 const LARGE = [
   { file: 'large-text.docx', name: '300-page docx to PDF' },
   { file: 'large-table.xlsx', name: '50,000-row xlsx to PDF' },
-  { file: 'large-slides.pptx', name: '100-slide pptx with pictures to PDF' },
+  { file: 'large-slides.pptx', name: '100-slide pptx to PDF' },
 ] as const;
 const PHOTOS = { different: 20, all: 200 } as const;
 /** Changes whenever the inputs change. */

@@ -14,7 +14,7 @@ import {
   watchMemory,
 } from './measure.ts';
 import { DRIVE, type Driven, startDriven } from './peers.ts';
-import { type Bench, count, type Row } from './row.ts';
+import type { Bench, Row } from './row.ts';
 import { ACCOUNTS, type Call, type Service, sampleCalls } from './service.ts';
 import { startBrowser, startSharp, startSuite } from './tools.ts';
 
@@ -95,7 +95,7 @@ const TICK = 10;
 export async function measureBusy(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const call of sampleCalls(bench)) {
-    const work = `cores kept busy by ${AT_ONCE} calls at once, ${call.app}`;
+    const work = `busy cores, ${call.app}`;
     if (!bench.wants(work)) continue;
     bench.say(work);
     await callsPerSecond(bench.service, [call], 0.5);
@@ -158,7 +158,7 @@ export async function measureFairness(bench: Bench): Promise<Row[]> {
     const value = ours / theirs;
     return {
       work: besideOthers(call),
-      peer: 'the same alone',
+      peer: 'alone',
       unit: 'ms',
       ours,
       theirs,
@@ -169,7 +169,7 @@ export async function measureFairness(bench: Bench): Promise<Row[]> {
   });
 }
 
-const besideOthers = ({ app }: Call) => `beside ${SLOW_CALLS} queued slow calls of another account, ${app}`;
+const besideOthers = ({ app }: Call) => `beside ${SLOW_CALLS} slow calls, ${app}`;
 
 async function time({ service }: Bench, times: ReadonlyMap<Call, number[]>): Promise<void> {
   for (const [call, own] of times) {
@@ -228,7 +228,7 @@ export async function measureGrowth(bench: Bench): Promise<Row[]> {
 /** A server that runs for a while executes compiled code, which V8 generates only after some calls. */
 const WARM_UP_CALLS = 100;
 
-const ownShareOf = (tool: string) => `own share of a warm call, ${tool}`;
+const ownShareOf = (tool: string) => `own share, ${tool}`;
 
 /** Rows for the service's overhead in a warm call. Its log contains the time of the engine and the source. */
 export async function measureShare(bench: Bench): Promise<Row[]> {
@@ -277,7 +277,7 @@ const PAGES = [1, 5, 10, 25, 50, 100, 200, 350, 500] as const;
 /** Measures time and peak memory for 1 to 500 pages of a PDF and a web page of 1 to 200 A4 pages. */
 export async function measureCurves(bench: Bench): Promise<Row[]> {
   const curves: Curve[] = [];
-  const [drawn, printed] = ['PDF pages, 72 DPI, to jpg in a zip', 'A4 sheets of a web page to PDF'];
+  const [drawn, printed] = ['PDF to jpg', 'web page to PDF'];
   if (bench.wants(drawn)) {
     const call = (pages: number): Call => ({
       app: 'pdftools',
@@ -311,8 +311,8 @@ function curveRows(curves: readonly Curve[]): Row[] {
     const late = perPage(first.milliseconds, last.milliseconds);
     return [
       {
-        work: `one more page late in ${count(last.pages, 'page')}: ${name}`,
-        peer: 'over all pages',
+        work: `page ${last.pages}, ${name}`,
+        peer: 'average page',
         unit: 'ms',
         ours: late,
         theirs: slope,
@@ -321,8 +321,8 @@ function curveRows(curves: readonly Curve[]): Row[] {
         note: `straight line explains ${(100 * explained).toFixed(1)} %`,
       },
       {
-        work: `peak memory at ${count(last.pages, 'page')}: ${name}`,
-        peer: `at ${count(first.pages, 'page')}`,
+        work: `memory at page ${last.pages}, ${name}`,
+        peer: `at page ${first.pages}`,
         unit: 'MiB',
         ours: last.memory,
         theirs: first.memory,
@@ -367,7 +367,7 @@ interface Alone {
 export async function measureProcessor(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const call of sampleCalls(bench)) {
-    const work = `CPU time of a warm call, ${call.app}`;
+    const work = `CPU time, ${call.app}`;
     const alone = engineAlone(bench, call.app);
     if (!bench.wants(work) || !alone) continue;
     bench.say(work);
@@ -413,7 +413,7 @@ function engineAlone(bench: Bench, tool: string): Alone | undefined {
   switch (tool) {
     case 'pdftools':
       return {
-        name: 'the PDFium process',
+        name: 'PDFium alone',
         line: JSON.stringify([file('text-12.pdf'), 596, 842]),
         async start() {
           const folder = join(bench.directory, 'pdfium');
@@ -423,7 +423,7 @@ function engineAlone(bench: Bench, tool: string): Alone | undefined {
       };
     case 'imageproc':
       return {
-        name: 'a script around sharp',
+        name: 'a sharp script',
         line: JSON.stringify([400, 300, 'fill', file('photo.jpg')]),
         start: () => startSharp(bench),
       };
@@ -431,14 +431,14 @@ function engineAlone(bench: Bench, tool: string): Alone | undefined {
     case 'html2image':
       return found.chromium
         ? {
-            name: 'warm puppeteer, load',
+            name: 'puppeteer, load',
             line: JSON.stringify([tool === 'html2pdf' ? 'pdf' : 'png', 'load', page]),
             start: () => startBrowser(bench),
           }
         : undefined;
     case 'doc2any':
       return found.soffice && found.uno
-        ? { name: 'soffice kept warm, over UNO', line: file('letter.docx'), start: () => startSuite(bench) }
+        ? { name: 'warm soffice', line: file('letter.docx'), start: () => startSuite(bench) }
         : undefined;
     default:
       return undefined;

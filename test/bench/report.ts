@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { describeMachine, markdownRow, markdownTable, textTable, writeMeasured } from '../run/report.ts';
+import { describeMachine, readMeasured, textTable, writeMeasured } from '../run/report.ts';
 import type { Peers } from './peers.ts';
 import type { Row } from './row.ts';
 
@@ -11,24 +11,30 @@ function isMet({ value, target, atLeast = false }: Row): boolean | undefined {
   return atLeast ? value >= target : value <= target;
 }
 
+const RATIO = 'ratio to theirs, target';
+
 /** Formats the rows as text columns. */
 export function writeTable(rows: readonly Row[]): string {
-  const head = ['work', 'against', 'ours', 'theirs', 'ratio', 'target', ''];
-  return textTable([head, ...rows.map(cells)], (column) => (column >= 2 && column <= 5 ? 'right' : 'left'));
+  const head = ['work', 'ours', 'theirs', RATIO, 'verdict', 'note'] as const;
+  const lines = rows.map(cellsOf).map((line) => head.map((column) => line[column]));
+  return textTable([head, ...lines], (column) => (column === 1 || column === 2 ? 'right' : 'left'));
 }
 
-function cells(row: Row): string[] {
-  const { work, peer, unit, ours, theirs, value, target, atLeast, note = '' } = row;
+function cellsOf(row: Row) {
+  const { work, peer, unit, ours, theirs, value, target, atLeast = false, note = '' } = row;
   const met = isMet(row);
-  return [
+  const sign = met ? (atLeast ? '≥' : '≤') : atLeast ? '<' : '>';
+  const bound = target === undefined ? '' : `${sign} ${target}`;
+  const ratio = theirs === undefined ? '' : short(value);
+  return {
     work,
-    peer,
-    `${short(ours)} ${unit}`,
-    theirs === undefined ? '' : `${short(theirs)} ${unit}`,
-    theirs === undefined ? '' : short(value),
-    target === undefined ? '' : `${atLeast ? '≥' : '≤'} ${target}`,
-    [met === undefined ? '' : met ? 'met' : 'missed', note].filter((part) => part !== '').join('; '),
-  ];
+    against: peer,
+    ours: `${short(ours)} ${unit}`,
+    theirs: theirs === undefined ? '' : `${short(theirs)} ${unit}`,
+    [RATIO]: [peer && `${peer}:`, ratio, bound].filter(Boolean).join(' '),
+    verdict: met === undefined ? 'without a target' : met ? 'reached' : 'missed',
+    note,
+  };
 }
 
 /** Formats a number with three significant digits. */
@@ -37,30 +43,13 @@ function short(value: number): string {
   return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(Math.abs(value) >= 1 ? 2 : 3);
 }
 
-const HEAD = ['work', 'against', '#ours', '#theirs', '#ratio', '#target', ''];
+type Line = ReturnType<typeof cellsOf>;
 
-/**
- * Writes the rows as a Markdown table, in place of the same rows of an earlier table, whose other rows are kept. Rows that miss
- * their target are at the end.
- */
-export function writeMarkdown(rows: readonly Row[], earlier = ''): string {
-  const measured = rows.map((row) => markdownRow(cells(row)));
-  const head = markdownTable(HEAD, []);
-  const earlierLines = earlier
-    .split('\n')
-    .filter((line) => line.startsWith('| ') && !head.split('\n').includes(line));
-  const kept = earlierLines.map((line) => measured.find((each) => sameWork(each, line)) ?? line);
-  const all = [...kept, ...measured.filter((line) => !kept.includes(line))];
-  const { false: others = [], true: missed = [] } = Object.groupBy(all, (line) =>
-    line.includes('| missed') ? 'true' : 'false',
-  );
-  return [head, ...others, ...missed].join('\n');
-}
-
-/** Whether two lines have the same first two cells. */
-function sameWork(line: string, other: string): boolean {
-  const work = (text: string) => text.split(' | ', 2).join(' | ');
-  return work(line) === work(other);
+/** Replaces the same rows of an earlier run, and keeps its others. Rows that miss their target are at the end. */
+export function mergeRows(rows: readonly Row[], earlier: readonly Line[]): Line[] {
+  const keyOf = ({ work, against }: Line) => `${work} | ${against}`;
+  const all = new Map([...earlier, ...rows.map(cellsOf)].map((line) => [keyOf(line), line]));
+  return [...all.values()].sort((a, b) => Number(a.verdict === 'missed') - Number(b.verdict === 'missed'));
 }
 
 /** The measurements of a run so far. */
@@ -71,11 +60,9 @@ interface Measured {
   readonly failures: readonly string[];
 }
 
-const README = join(import.meta.dirname, 'README.md');
-
 /**
- * Writes everything as JSON to `out`, and with `write` into the table of the README: only the measured rows
- * if that is a part of all.
+ * Writes everything as JSON to `out`, and with `write` into the data file and the README of this folder: only the
+ * measured rows if that is a part of all.
  */
 export async function writeReport(
   { rows, peers, failures }: Measured,
@@ -91,8 +78,10 @@ export async function writeReport(
   const report = { machine, rows: judged, peers, failures };
   await writeFile(join(out, 'bench.json'), `${JSON.stringify(report, null, 1)}\n`);
   if (!write) return;
-  writeMeasured(README, 'speed', (earlier) => {
-    const table = writeMarkdown(rows, isPart ? earlier : '');
-    return `${describeMachine()}.\n\n${table}`;
+  const earlier = isPart ? (readMeasured(import.meta.dirname).speed!.rows as readonly Line[]) : [];
+  writeMeasured(import.meta.dirname, 'speed', {
+    run: describeMachine(),
+    columns: ['work', 'ours', RATIO],
+    rows: mergeRows(rows, earlier),
   });
 }

@@ -76,7 +76,7 @@ export async function measurePdf(bench: Bench): Promise<Row[]> {
   ]) {
     const options = ['-r', '144', '-f', '1', '-l', String(last)];
     rows.push(
-      ...(await compare(bench, `${last} pages, 144 DPI, to ${format} in a zip`, [inputs.book], {
+      ...(await compare(bench, `${last} pages, 144 DPI, to ${format}`, [inputs.book], {
         ours: (file) => ({
           app: 'pdftools',
           infile: urlOf(file),
@@ -101,7 +101,7 @@ export function measureOffice(bench: Bench): Promise<Row[]> {
       ours: callOf(bench),
       peers: [
         { name: 'soffice', target: 0.07, run: perFile },
-        ...(warm ? [{ name: 'soffice kept warm, over UNO', target: 0.85, run: warm.convert }] : []),
+        ...(warm ? [{ name: 'warm soffice', target: 0.85, run: warm.convert }] : []),
       ],
       seconds: bench.quick ? 6 : 60,
     }),
@@ -119,7 +119,7 @@ export function measureLarge(bench: Bench): Promise<Row[]> {
         ours,
         peers: [
           { name: 'soffice', target: 0.8, run: perFile },
-          ...(warm ? [{ name: 'soffice kept warm, over UNO', target: 1, run: warm.convert }] : []),
+          ...(warm ? [{ name: 'warm soffice', target: 1, run: warm.convert }] : []),
         ],
         seconds: bench.quick ? 1 : 45,
         probe: false,
@@ -219,7 +219,7 @@ export async function measureTogether(bench: Bench): Promise<Row[]> {
   try {
     return await compare(bench, work, [first!], {
       ours: () => ({ app: 'pdftools', infile: urlOf(first!), outfile: 'offer.pdf', options }),
-      peers: [{ name: 'soffice kept warm, img2pdf and qpdf', run: inSteps }],
+      peers: [{ name: 'warm soffice, img2pdf and qpdf', run: inSteps }],
       seconds: quick ? 5 : 20,
     });
   } finally {
@@ -307,8 +307,8 @@ async function measureKind(
         : []),
       ...(warm
         ? [
-            { name: 'warm puppeteer, networkidle0', target: targets.idle, run: kept('networkidle0') },
-            { name: 'warm puppeteer, load', target: targets.load, run: kept('load') },
+            { name: 'puppeteer, idle', target: targets.idle, run: kept('networkidle0') },
+            { name: 'puppeteer, load', target: targets.load, run: kept('load') },
           ]
         : []),
     ],
@@ -337,7 +337,7 @@ export async function measureImage(bench: Bench): Promise<Row[]> {
         run(vipsthumbnail, (output) => [file, '-s', '1200x900!', '-o', `${output}[Q=92]`]),
     },
   ];
-  return compare(bench, '12 MP JPEG to 1200x900 jpg', [bench.inputs.photo], {
+  return compare(bench, '12 MP JPEG to 1200x900', [bench.inputs.photo], {
     ours: (file) => ({
       app: 'imageproc',
       infile: bench.urlOf(file),
@@ -361,7 +361,7 @@ export async function measureThumbnails(bench: Bench): Promise<Row[]> {
     options: { '-thumbnail': '200x200' },
   }));
   try {
-    return await compare(bench, `${photos.length} thumbnails of 1 to 2 MP, all at once`, [photos], {
+    return await compare(bench, `${photos.length} thumbnails at once`, [photos], {
       ours: async () => {
         const started = performance.now();
         await Promise.all(calls.map((call) => bench.service.convert(call)));
@@ -369,7 +369,7 @@ export async function measureThumbnails(bench: Bench): Promise<Row[]> {
       },
       peers: [
         {
-          name: 'a script around sharp',
+          name: 'a sharp script',
           target: 1.5,
           run: (files) => script.convert(JSON.stringify([200, 200, 'inside', ...files])),
         },

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { writeMeasured } from '../run/report.ts';
+import { type Measured, sectionOf, writeMeasured } from '../run/report.ts';
 
 /** Compares one of our results with that of another program. */
 export interface Comparison {
@@ -119,9 +119,17 @@ export function inTurn(sources: readonly string[]) {
   };
 }
 
-/** Writes a comparison into its section of the README in this folder. */
-export function writeLikeness(name: string, text: string): void {
-  writeMeasured(join(import.meta.dirname, 'README.md'), name, () => text);
+/** Judges a row. Its reason is why its results may differ. */
+export function verdictOf(isSame: boolean, reason?: string) {
+  if (isSame) return { verdict: 'same' };
+  return { verdict: reason ? 'explained' : 'unexplained', reason };
+}
+
+/** Prints a comparison and, with `write`, writes it into the data file and the README of this folder. */
+export function reportLikeness(name: string, measured: Measured, write: boolean): void {
+  console.table(measured.rows);
+  console.log(sectionOf(measured));
+  if (write) writeMeasured(import.meta.dirname, name, measured);
 }
 
 /** Returns the files of a folder that `accepts` returns true for, in order. */

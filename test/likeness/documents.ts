@@ -8,13 +8,11 @@ import { EDITABLE, type Editable } from '../../functions/engines/office/outputs.
 import type { Format } from '../../functions/shared/formats.ts';
 import { readOptions } from '../../functions/shared/options/read-options.ts';
 import type { OptionsOf } from '../../functions/shared/tool.ts';
-import { list } from '../helpers/list.ts';
 import { drawPage, readPdf } from '../helpers/pdf.ts';
 import { difference } from '../helpers/pixels.ts';
 import { parametersOf, type StartedEngine, startEngine } from '../lab/engine.ts';
-import { markdownTable } from '../run/report.ts';
 import { type CompleteOffice, startCompleteOffice } from '../soffice/convert.ts';
-import { inTurn, listSources, spread, writeLikeness } from './comparison.ts';
+import { inTurn, listSources, reportLikeness, spread, verdictOf } from './comparison.ts';
 
 /** PDF output with options that both sides support. The first is tried with every document, the others in turn. */
 const OPTION_SETS = [
@@ -95,20 +93,22 @@ async function compareAll(sides: Sides, sources: readonly string[]): Promise<Tri
 const label = (options: string) => (options === '' ? 'defaults' : options);
 
 function report(trials: readonly Trial[], documents: number, write: boolean): number {
-  const shown = VERDICTS.filter((verdict) => verdict !== 'neither');
   const labels = [...OPTION_SETS.map(label), ...FORMATS.map((format) => `.${format}`)];
   const rows = labels.map((each) => {
     const own = trials.filter((trial) => trial.label === each && trial.verdict !== 'neither');
-    const counts = shown.map((verdict) => own.filter((trial) => trial.verdict === verdict).length);
-    return [each === 'defaults' ? each : `\`${each}\``, own.length, ...counts];
+    const counts = Object.entries(Object.groupBy(own, ({ verdict }) => verdict)).map(
+      ([verdict, { length }]) => [verdict, length] as const,
+    );
+    const unlike = counts.filter(([verdict]) => verdict !== 'same');
+    return {
+      name: `\`${each}\``,
+      ...verdictOf(unlike.length === 0),
+      measured: unlike.map(([verdict, count]) => `${verdict} ${count} of ${own.length}`).join(', '),
+      documents: own.length,
+      ...Object.fromEntries(counts),
+    };
   });
-  const head = list`
-    options or output format, #documents, #same, #other page count, #other text, #other look, #only ours,
-    #only soffice
-  `;
-  const table = markdownTable(head, rows);
-  console.log(`${documents} documents\n${table}`);
-  if (write) writeLikeness('doc2any', table);
+  reportLikeness('doc2any', { run: `${documents} documents`, rows }, write);
   return trials.some(({ verdict }) => verdict === 'only soffice') ? 1 : 0;
 }
 
@@ -117,8 +117,7 @@ const UNLIKE = 1;
 /** Pages of each document whose look is compared. */
 const PAGES = 3;
 
-const VERDICTS = ['same', 'pages', 'text', 'look', 'only ours', 'only soffice', 'neither'] as const;
-type Verdict = (typeof VERDICTS)[number];
+type Verdict = 'same' | `other ${'page count' | 'text' | 'look'}` | `only ${'ours' | 'soffice'}` | 'neither';
 
 type Options = OptionsOf<typeof doc2any>;
 
@@ -147,7 +146,7 @@ export async function compareFormat(sides: Sides, path: string, format: Editable
     sides.office.convertTo(path, target),
   ]);
   if (!ours || !theirs) return missing(ours, theirs);
-  if (format === 'csv' || format === 'txt') return ours.equals(theirs) ? 'same' : 'text';
+  if (format === 'csv' || format === 'txt') return ours.equals(theirs) ? 'same' : 'other text';
   const [one, other] = [await reopen(sides, ours, format), await reopen(sides, theirs, format)];
   return one && other ? judge(one, other) : missing(one, other);
 }
@@ -185,21 +184,21 @@ export async function convertHere(
 /** Returns in what two PDFs differ first: page count, text, or the size or look of a page. */
 export async function judge(ours: Buffer, theirs: Buffer): Promise<Verdict> {
   const [one, other] = await Promise.all([readPdf(ours), readPdf(theirs)]);
-  if (one.pages.length !== other.pages.length) return 'pages';
+  if (one.pages.length !== other.pages.length) return 'other page count';
   // White space depends on gaps that the reader takes for spaces, and some documents show the time of their conversion.
   const unstable = /\d?\d:\d\d:\d\d|\s/g;
   const texts = [one, other].map(({ pages }) =>
     pages.map(({ text }) => text.replace(unstable, '')).join('\f'),
   );
-  if (texts[0] !== texts[1]) return 'text';
+  if (texts[0] !== texts[1]) return 'other text';
   const isAsLarge = one.pages.every(({ width, height }, index) => {
     const page = other.pages[index]!;
     return Math.abs(width - page.width) < 1 && Math.abs(height - page.height) < 1;
   });
-  if (!isAsLarge) return 'look';
+  if (!isAsLarge) return 'other look';
   for (let page = 1; page <= Math.min(PAGES, one.pages.length); page++) {
     const [left, right] = await Promise.all([drawPage(ours, page), drawPage(theirs, page)]);
-    if ((await difference(left, right)) > UNLIKE) return 'look';
+    if ((await difference(left, right)) > UNLIKE) return 'other look';
   }
   return 'same';
 }

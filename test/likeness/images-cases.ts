@@ -13,8 +13,8 @@ const same = (...all: readonly string[]): ImageCase[] => all.map((options) => ({
 const because = (reason: string, ...all: readonly string[]): ImageCase[] =>
   all.map((options) => ({ options, reason }));
 
-const ENLARGED = 'libvips enlarges with a sharper filter (bicubic) than ImageMagick (Mitchell)';
-const SHRUNK = 'JPEG and WebP are decoded at a smaller size before they are resized, which is much faster';
+const ENLARGED = 'libvips enlarges with bicubic interpolation, ImageMagick with Mitchell';
+const SHRUNK = 'JPEG and WebP are decoded at a smaller size, which is much faster';
 const HINTED = 'glyphs are not aligned to whole pixels';
 
 /** Option sets for every operator of imageproc. */

@@ -6,8 +6,7 @@ import sharp from 'sharp';
 import { createEngine } from '../../functions/imageproc/convert.ts';
 import { imageproc } from '../../functions/imageproc/tool.ts';
 import { parametersOf, startEngine } from '../lab/engine.ts';
-import { markdownTable } from '../run/report.ts';
-import { listSources, writeLikeness } from './comparison.ts';
+import { listSources, reportLikeness, verdictOf } from './comparison.ts';
 import { IMAGE_CASES, type ImageCase } from './images-cases.ts';
 
 /** Maximum number of images per option set. */
@@ -203,10 +202,7 @@ export async function startConverter() {
   return { convert, tryCase, close: engine.close };
 }
 
-/**
- * Prints the differences, updates the table in the README if requested, and returns how many sets differ
- * without a reason.
- */
+/** Prints the differences, writes them if requested, and returns how many sets differ without a reason. */
 function writeReport(trials: readonly Trial[], { write }: { write: boolean }): number {
   const rows = IMAGE_CASES.map(({ options, reason }) => {
     const own = trials.filter((trial) => trial.options === options);
@@ -223,19 +219,11 @@ function writeReport(trials: readonly Trial[], { write }: { write: boolean }): n
   }
   const unexplained = rows.filter(({ unlike, reason }) => unlike.length > 0 && !reason);
   const images = new Set(trials.map(({ source }) => source)).size;
-  const alike = rows.filter(({ unlike }) => unlike.length === 0).length;
-  const summary = `${rows.length} option sets with ${images} images: ${alike} the same, ${rows.length - alike - unexplained.length} differ for a known reason, ${unexplained.length} differ without one.`;
-  console.log(summary);
-  if (write) {
-    const lines = rows
-      .filter(({ unlike }) => unlike.length > 0)
-      .map(({ options, reason = '', worst }) => [
-        `\`${options.replaceAll('_', ' ')}\``,
-        reason,
-        worst.toFixed(1),
-      ]);
-    const table = markdownTable(['options that differ', 'because', '#largest mean difference, 0–255'], lines);
-    writeLikeness('imageproc', `${summary}\n\n${table}`);
-  }
+  const lines = rows.map(({ options, reason, unlike, worst }) => ({
+    name: `\`${options.replaceAll('_', ' ')}\``,
+    ...verdictOf(unlike.length === 0, reason),
+    measured: worst.toFixed(1),
+  }));
+  reportLikeness('imageproc', { run: `${images} images`, rows: lines }, write);
   return unexplained.length;
 }

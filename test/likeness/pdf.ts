@@ -9,8 +9,7 @@ import { createEngine } from '../../functions/pdftools/convert.ts';
 import { pdftools } from '../../functions/pdftools/tool.ts';
 import type { Download } from '../../functions/shared/tool.ts';
 import { startEngine } from '../lab/engine.ts';
-import { markdownTable } from '../run/report.ts';
-import { inTurn, listSources, spread, writeLikeness } from './comparison.ts';
+import { inTurn, listSources, reportLikeness, spread, verdictOf } from './comparison.ts';
 
 /** An option set of pdftools and the equivalent arguments of pdftoppm. */
 interface PdfCase {
@@ -26,8 +25,7 @@ interface PdfCase {
 
 const SHAPES = 'PDFium and poppler smooth edges, scale images and substitute fonts differently';
 
-const AXES =
-  'small letters differ, and pdftoppm takes the axes of a rotated page for those of the unrotated one, and adds a row or column if its arithmetic is slightly above whole pixels';
+const AXES = 'small letters differ, pdftoppm swaps the axes of rotated pages, and rounds sizes up';
 
 /** Option sets. `blank.pdf` is an empty page. Each is tried with several documents, and the first, page 1 at 72 DPI, with all of them. */
 export const PDF_CASES: readonly PdfCase[] = [
@@ -126,28 +124,19 @@ function report(trials: readonly Trial[], documents: number, write: boolean): nu
     const count = (verdict: Trial['verdict']) => own.filter((trial) => trial.verdict === verdict).length;
     const unlike = own.length - count('same') - count('only ours');
     return {
-      name: nameOf(each),
-      verdict:
-        unlike === 0 ? 'same' : `${own.length - unlike} the same${each.reason ? `; ${each.reason}` : ''}`,
-      cells: [own.length, count('size'), count('look'), count('only ours'), count('only theirs')],
-      median: similarities[Math.floor(similarities.length / 2)] ?? Number.NaN,
-      onlyTheirs: count('only theirs'),
+      name: `\`${nameOf(each) || 'defaults'}\``,
+      ...verdictOf(unlike === 0, each.reason),
+      measured: `${unlike} of ${own.length}`,
+      documents: own.length,
+      'other size': count('size'),
+      'look different': count('look'),
+      'only ours': count('only ours'),
+      'only poppler': count('only theirs'),
+      'median similarity': (similarities[Math.floor(similarities.length / 2)] ?? Number.NaN).toFixed(3),
     };
   });
-  const counted = ['#documents', '#other size', '#look different', '#only ours', '#only poppler'];
-  const table = markdownTable(
-    ['options', 'against poppler', ...counted, '#median similarity'],
-    rows.map(({ name, verdict, cells, median }) => [
-      name ? `\`${name}\`` : 'defaults',
-      verdict,
-      ...cells,
-      median.toFixed(3),
-    ]),
-  );
-  const text = `${documents} documents.\n\n${table}`;
-  console.log(text);
-  if (write) writeLikeness('pdftools', text);
-  return rows.some(({ onlyTheirs }) => onlyTheirs > 0) ? 1 : 0;
+  reportLikeness('pdftools', { run: `${documents} documents`, rows }, write);
+  return rows.some((row) => row['only poppler'] > 0) ? 1 : 0;
 }
 
 const execute = promisify(execFile);

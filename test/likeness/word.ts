@@ -7,8 +7,8 @@ import { readInput } from '../../functions/engines/office/inputs.ts';
 import { drawPage } from '../helpers/pdf.ts';
 import { difference } from '../helpers/pixels.ts';
 import { startEngine } from '../lab/engine.ts';
-import { markdownTable } from '../run/report.ts';
-import { listSources, spread, writeLikeness } from './comparison.ts';
+import type { Measured } from '../run/report.ts';
+import { listSources, reportLikeness, spread } from './comparison.ts';
 import { convertHere } from './documents.ts';
 
 /** Compares our PDFs of a folder's documents with those that Microsoft Office made of them, and returns the exit code. */
@@ -35,10 +35,9 @@ export async function run(
   }
   await engine.close();
   const counted = all.filter(({ sameText }) => sameText);
-  const table = tableOf(counted);
   const others = `${all.length - counted.length} with another text, ${failed} not converted`;
-  console.log(`${counted.length} pairs; not counted: ${others}\n${table}`);
-  if (write) writeLikeness('word', table);
+  console.log(`${counted.length} pairs; not counted: ${others}`);
+  reportLikeness('word', tableOf(counted), write);
   return failed > 0 ? 1 : 0;
 }
 
@@ -47,26 +46,23 @@ function describe(name: string, { group, pages, lines, places, look, sameText }:
   return `${figures}  ${look.toFixed(1).padStart(5)}  ${pages.join('/').padStart(7)}  ${group}  ${name}${sameText ? '' : '  (other text)'}`;
 }
 
-function tableOf(all: readonly Similarity[]): string {
+function tableOf(all: readonly Similarity[]): Measured {
   const groups = [...new Set(all.map(({ group }) => group))].sort();
   const rows = [...groups, 'all'].map((group) => {
     const own = all.filter((each) => group === 'all' || each.group === group);
     const same = own.filter(({ pages: [ours, theirs] }) => ours === theirs).length;
     const part = `${((100 * same) / Math.max(1, own.length)).toFixed(0)} %`;
-    const figures = [({ lines }: Similarity) => lines, ({ places }: Similarity) => places].map((of) =>
-      median(own.map(of)).toFixed(2),
-    );
-    return [group, own.length, part, ...figures, median(own.map(({ look }) => look)).toFixed(1)];
+    const of = (figure: (each: Similarity) => number, digits = 2) => median(own.map(figure)).toFixed(digits);
+    return {
+      fonts: group,
+      documents: own.length,
+      'same page count': part,
+      'same lines': of(({ lines }) => lines),
+      'on same pages': of(({ places }) => places),
+      'difference of color': of(({ look }) => look, 1),
+    };
   });
-  const head = [
-    'fonts',
-    '#documents',
-    '#same page count',
-    '#same lines',
-    '#same lines on same pages',
-    '#difference of color',
-  ];
-  return markdownTable(head, rows);
+  return { run: `${all.length} documents`, columns: Object.keys(rows[0]!), rows };
 }
 
 function median(values: readonly number[]): number {

@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Cost, costOf, defaultSizes, PRICES } from '../../functions/platform/usage-report.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
 import { SWITCH_RULE } from '../../functions/shared/options/option.ts';
@@ -8,7 +8,7 @@ import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 import { SETTINGS } from '../../infra/local/definitions.ts';
-import { replaceSections } from '../run/report.ts';
+import { fillMeasured, replaceSections } from '../run/report.ts';
 
 /** The tables of the READMEs by name, generated from the code. Each follows `<!-- table: NAME -->`. */
 export function tables(): ReadonlyMap<string, string> {
@@ -313,9 +313,9 @@ export function readmes(): string[] {
     .map((path) => join(ROOT, path));
 }
 
-/** Replaces every generated table in a README. */
-export function fill(readme: string): string {
-  return replaceSections(readme, 'table', (name) => {
+/** Replaces every generated table and every measured section in the README at a path. */
+export function fill(readme: string, path: string): string {
+  return replaceSections(fillMeasured(readme, dirname(path)), 'table', (name) => {
     const generated = tables().get(name);
     if (generated === undefined) throw new Error(`There is no generated table named '${name}'.`);
     return generated;

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 
 /** Returns the flags and positional arguments of a command. Prints how to use it and exits with 2 if they are wrong. */
@@ -65,41 +66,94 @@ export function showProgress(output = process.stderr) {
 /** Begins a generated section of a README, `<!-- table: NAME -->` or `<!-- measured: NAME -->`. It ends with `<!-- end -->`. */
 const SECTION = /(<!-- (table|measured): (.+?) -->\n)([\s\S]*?)(<!-- end -->)/g;
 
-/** Replaces the sections of one kind in a text. `write` gets the name and the earlier content of each, and may keep it. */
+/** Replaces the sections of one kind in a text. */
 export function replaceSections(
   text: string,
   kind: 'table' | 'measured',
-  write: (name: string, earlier: string) => string | undefined,
+  write: (name: string) => string,
 ): string {
-  return text.replace(SECTION, (section, begin, ownKind, name, earlier, end) => {
-    const content = ownKind === kind ? write(name, earlier.trim()) : undefined;
-    return content === undefined ? section : `${begin}\n${content}\n\n${end}`;
-  });
+  return text.replace(SECTION, (section, begin, ownKind, name, _earlier, end) =>
+    ownKind === kind ? `${begin}\n${write(name)}\n\n${end}` : section,
+  );
 }
 
-/**
- * Writes measurements into their section of a README.
- * @throws Error if the README has no section of that name.
- */
-export function writeMeasured(readme: string, name: string, write: (earlier: string) => string): void {
-  let isFound = false;
-  const text = replaceSections(readFileSync(readme, 'utf8'), 'measured', (each, earlier) => {
-    if (each !== name) return undefined;
-    isFound = true;
-    return write(earlier);
-  });
-  if (!isFound) throw new Error(`${readme} has no section <!-- measured: ${name} -->.`);
-  writeFileSync(readme, text);
+/** A row by column. Lists use `name`, `verdict`, `reason`, `measured` and `target`; the other columns are only in the data file. */
+type MeasuredRow = Readonly<Record<string, Cell | undefined>>;
+
+/** All rows of a run. The READMEs show only a part of them. */
+export interface Measured {
+  /** The extent of the run and the machine. */
+  readonly run: string;
+  /**
+   * Columns of a table of all rows. Rows that differ only in the last one share a line. Without columns, the README lists the
+   * rows that did not pass.
+   */
+  readonly columns?: readonly string[];
+  readonly rows: readonly MeasuredRow[];
+}
+
+/** Verdicts of rows that lists leave out. */
+const PASSED: ReadonlyArray<Cell | undefined> = ['reached', 'same'];
+
+/** Describes a run: how many rows have each verdict, and a table of all rows, or those that did not pass by their reasons. */
+export function sectionOf({ run, columns, rows }: Measured): string {
+  const open = rows.filter(({ verdict }) => !PASSED.includes(verdict));
+  const verdicts = Map.groupBy(
+    [...rows.filter((row) => !open.includes(row)), ...open],
+    ({ verdict }) => verdict,
+  );
+  const counts = [...verdicts].map(([verdict, own]) => `${own.length} ${verdict}`).join(', ');
+  const summary = verdicts.has(undefined) ? `${run}.` : `${rows.length} rows: ${counts}. ${run}.`;
+  if (columns) {
+    const cellsOf = (row: MeasuredRow) => columns.map((column) => row[column] ?? '');
+    const lines = Map.groupBy(rows.map(cellsOf), (cells) => cells.slice(0, -1).join());
+    const cells = [...lines.values()].map((own) => [
+      ...own[0]!.slice(0, -1),
+      own.map((each) => each.at(-1)!).join('; '),
+    ]);
+    return `${summary}\n\n${markdownTable(columns, cells)}`;
+  }
+  const groups = Map.groupBy(open, ({ verdict, reason }) => (reason ? `${verdict} (${reason})` : verdict));
+  const list = [...groups].map(([title, own]) => `- ${title}: ${own.map(itemOf).join('; ')}`);
+  return [summary, ...(list.length > 0 ? ['', ...list] : [])].join('\n');
+}
+
+function itemOf({ name, measured, target }: MeasuredRow): string {
+  if (!measured) return `${name}`;
+  return `${name}: ${measured}${target ? `, target ${target}` : ''}`;
+}
+
+/** Reads the data file of a folder: the last runs, by section of the README. */
+export function readMeasured(folder: string): Readonly<Record<string, Measured>> {
+  return JSON.parse(readFileSync(join(folder, 'results.json'), 'utf8'));
+}
+
+/** Fills the measured sections of a README from the data file beside it. */
+export function fillMeasured(readme: string, folder: string): string {
+  return replaceSections(readme, 'measured', (name) => sectionOf(readMeasured(folder)[name]!));
+}
+
+/** Writes a run into the data file of a folder, a row per line, and into its section of the README there. */
+export function writeMeasured(folder: string, name: string, measured: Measured): void {
+  const sections = Object.entries({ ...readMeasured(folder), [name]: measured }).map(
+    ([section, { rows, ...run }]) => {
+      const lines = rows.map((row) => JSON.stringify(row)).join(',\n');
+      return `${JSON.stringify(section)}: ${JSON.stringify({ ...run, rows: [] }).slice(0, -2)}\n${lines}\n]}`;
+    },
+  );
+  writeFileSync(join(folder, 'results.json'), `{\n${sections.join(',\n')}\n}\n`);
+  const readme = join(folder, 'README.md');
+  writeFileSync(readme, fillMeasured(readFileSync(readme, 'utf8'), folder));
 }
 
 type Cell = string | number;
 type Align = 'left' | 'right';
 
-/** Formats a Markdown table. Columns whose name begins with `#` are numbers, aligned to the right. */
+/** Formats a Markdown table. Columns of numbers are aligned to the right. */
 export function markdownTable(head: readonly string[], rows: ReadonlyArray<readonly Cell[]>): string {
-  const names = head.map((name) => name.replace('#', ''));
-  const lines = head.map((name) => (name.startsWith('#') ? '---:' : '---'));
-  return [markdownRow(names), `| ${lines.join(' | ')} |`, ...rows.map(markdownRow)].join('\n');
+  const isNumeric = (at: number) => rows.length > 0 && rows.every((row) => /^(\d|$)/.test(String(row[at])));
+  const lines = head.map((_, at) => (isNumeric(at) ? '---:' : '---'));
+  return [markdownRow(head), `| ${lines.join(' | ')} |`, ...rows.map(markdownRow)].join('\n');
 }
 
 /** Formats one row of a Markdown table. */

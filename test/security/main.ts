@@ -1,12 +1,12 @@
 // Prints the table of targets with the measured figures. Names of rows select some of them, with all their repetitions;
-// `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--write` writes the whole table into the README.
+// `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--write` writes the data file and the README.
 import { enterNamespaces } from '../lambda-emulator/network.ts';
 import { chooseNames, readArguments } from '../run/report.ts';
 import { recordPart } from '../run/results.ts';
 import { createCanary } from './checks.ts';
 import { lambdaEmulator, setUpNetwork } from './deployment/emulator.ts';
 import { oneMachine } from './deployment/one-machine.ts';
-import { type Done, headOf, rowText, runWithProgress, writeReadme } from './row.ts';
+import { type Done, headOf, rowText, runWithProgress, writeRows } from './row.ts';
 import { EMULATOR_ROWS, ROWS } from './rows.ts';
 
 const { values, positionals, fail } = readArguments('npm run security -- [--aws] [--write] [ROW…]', {
@@ -42,7 +42,7 @@ recordPart({
   skipped,
 });
 const minutes = (Date.now() - started) / 60_000;
-if (values.write) writeReadme(deployment.name, minutes, done);
+if (values.write) writeRows(deployment.name, minutes, done);
 process.stdout.write(
   `${failed.length} targets missed, ${skipped.length} not shown, in ${minutes.toFixed(1)} minutes.\n`,
 );

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { describeMachine, markdownRow, markdownTable, showProgress, writeMeasured } from '../run/report.ts';
 import type { Canary } from './checks.ts';
 import type { Deployment } from './deployment/deployment.ts';
@@ -55,7 +54,6 @@ export function amount(
 
 /** How often the whole table repeats a row because the machine was too busy to show anything. */
 const MAX_REPEATS = 2;
-const README = join(import.meta.dirname, 'README.md');
 
 /** A row with its result. */
 export interface Done {
@@ -86,7 +84,7 @@ export const headOf = (name: string) =>
   markdownTable([name, 'attack', 'figures', 'target', 'measured', 'time'], []);
 
 /** Whether a row reached its target, failed, or showed neither. */
-function markOf({ failures, skipped, unproven }: Reached): string {
+function markOf({ failures, skipped, unproven }: Reached): '✓' | '✗' | '!' {
   if (failures.length > 0) return '✗';
   return skipped === undefined && unproven === undefined ? '✓' : '!';
 }
@@ -112,8 +110,16 @@ export function rowText(done: Done): string {
   return [rowLine(done), ...details.map((detail) => `      ${detail}`)].join('\n');
 }
 
-/** Replaces the table of a deployment in the README with that of a run. A row that failed stays in it. */
-export function writeReadme(deployment: string, minutes: number, rows: readonly Done[]): void {
-  const run = `One run of ${rows.length} rows in ${minutes.toFixed(0)} minutes: ${describeMachine()}.`;
-  writeMeasured(README, deployment, () => [run, '', headOf(''), ...rows.map(rowLine)].join('\n'));
+/** Writes all rows of a run into the data file of this folder, and those that missed their target into the README. */
+export function writeRows(deployment: string, minutes: number, done: readonly Done[]): void {
+  const rows = done.map(({ row, reached, seconds }) => {
+    const { failures, skipped, unproven } = reached;
+    const open = skipped ? 'skipped' : 'not proven';
+    const verdict = { '✓': 'reached', '✗': 'missed', '!': open }[markOf(reached)];
+    const reason = failures.length > 0 ? undefined : (skipped ?? unproven);
+    const measured = skipped ? '' : [row.figures, reached.figure].filter(Boolean).join(': ');
+    return { name: row.title, verdict, reason, measured, target: row.target, seconds };
+  });
+  const run = `${minutes.toFixed(0)} minutes, ${describeMachine()}`;
+  writeMeasured(import.meta.dirname, deployment, { run, rows });
 }
