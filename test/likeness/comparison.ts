@@ -119,9 +119,9 @@ export function inTurn(sources: readonly string[]) {
   };
 }
 
-/** Judges a row. Its reason is why its results may differ. */
-export function verdictOf(isSame: boolean, reason?: string) {
-  if (isSame) return { verdict: 'same' };
+/** Judges a row by the number of its results that differ. Its reason is why they may. */
+export function verdictOf(unlike: number, results: number, reason?: string) {
+  if (unlike === 0) return { verdict: results > 0 ? 'same' : 'not compared' };
   return { verdict: reason ? 'explained' : 'unexplained', reason };
 }
 

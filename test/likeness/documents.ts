@@ -102,7 +102,7 @@ function report(trials: readonly Trial[], documents: number, write: boolean): nu
     const unlike = counts.filter(([verdict]) => verdict !== 'same');
     return {
       name: `\`${each}\``,
-      ...verdictOf(unlike.length === 0),
+      ...verdictOf(unlike.length, own.length),
       measured: unlike.map(([verdict, count]) => `${verdict} ${count} of ${own.length}`).join(', '),
       documents: own.length,
       ...Object.fromEntries(counts),

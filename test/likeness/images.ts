@@ -219,9 +219,9 @@ function writeReport(trials: readonly Trial[], { write }: { write: boolean }): n
   }
   const unexplained = rows.filter(({ unlike, reason }) => unlike.length > 0 && !reason);
   const images = new Set(trials.map(({ source }) => source)).size;
-  const lines = rows.map(({ options, reason, unlike, worst }) => ({
+  const lines = rows.map(({ options, reason, own, unlike, worst }) => ({
     name: `\`${options.replaceAll('_', ' ')}\``,
-    ...verdictOf(unlike.length === 0, reason),
+    ...verdictOf(unlike.length, own.length, reason),
     measured: worst.toFixed(1),
   }));
   reportLikeness('imageproc', { run: `${images} images`, rows: lines }, write);

@@ -125,7 +125,7 @@ function report(trials: readonly Trial[], documents: number, write: boolean): nu
     const unlike = own.length - count('same') - count('only ours');
     return {
       name: `\`${nameOf(each) || 'defaults'}\``,
-      ...verdictOf(unlike === 0, each.reason),
+      ...verdictOf(unlike, own.length, each.reason),
       measured: `${unlike} of ${own.length}`,
       documents: own.length,
       'other size': count('size'),
