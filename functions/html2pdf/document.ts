@@ -30,7 +30,7 @@ const LIMIT_OUTLINE = `(depth) => {${ELEMENTS_IN}
 }`;
 
 /** Applies the options that change the content of a page before it is printed. */
-export async function adaptDocument(session: Session, options: Html2pdfOptions): Promise<void> {
+export async function applyDocumentOptions(session: Session, options: Html2pdfOptions): Promise<void> {
   const { title, externalLinks, internalLinks, outlineDepth } = options;
   if (title !== undefined) await evaluate(session, SET_TITLE, title);
   if (!externalLinks || !internalLinks) await evaluate(session, REMOVE_LINKS, !externalLinks, !internalLinks);
@@ -91,6 +91,7 @@ export async function showFilteredText(session: Session): Promise<void> {
 /** CSS pixels by which the window grows to find lengths that depend on its height. */
 const PROBE = 100;
 
+/** Remembers the boxes and styles of all elements in `dependent`. */
 const REMEMBER = `() => {${ELEMENTS_IN}
   const boxOf = (element) => {
     const { top, height } = element.getBoundingClientRect();
@@ -110,6 +111,7 @@ const REMEMBER = `() => {${ELEMENTS_IN}
   globalThis.dependent = { boxes, boxOf, stylesOf, generated, generatedStyles, found: [] };
 }`;
 
+/** Adds the elements to `dependent.found` whose boxes have changed with the window. */
 const FIND_CHANGED = `() => {
   const { boxes, boxOf, stylesOf, generated, generatedStyles, found } = dependent;
   for (const [element, box] of boxes) if (boxOf(element) !== box) found.push([element, stylesOf(element)]);

@@ -10,7 +10,7 @@ import { OVERLAY, TEXT_LAYER } from '../engines/chromium/request.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { ConversionLimits } from '../shared/tool.ts';
 import {
-  adaptDocument,
+  applyDocumentOptions,
   hasFilteredText,
   insertContents,
   numberContents,
@@ -81,7 +81,7 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
 
   if (layout.isNamed && !options.printMedia && scaleOf(layout, options) === 1)
     await printSheets(session, layout, options.mediaFeatures);
-  await adaptDocument(session, options);
+  await applyDocumentOptions(session, options);
   if (options.toc) await insertContents(session, options);
   const canBeTagged = await splitHugeTables(session);
   const scale = scaleOf(layout, options);

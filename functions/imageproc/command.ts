@@ -95,7 +95,7 @@ export function writeArguments(
     // Photoshop's metadata blocks contain their own resolution.
     ...(strip && keep.length === 0 ? ['-strip'] : []),
     ...(units === 'Undefined' ? ['+density'] : density ? resolution(density) : ['-units', 'Undefined']),
-    ...(format === 'jpg' ? ['-background', matteOf(options), '-alpha', 'remove', '-alpha', 'off'] : []),
+    ...(has(format, 'alpha') ? [] : ['-background', matteOf(options), '-alpha', 'remove', '-alpha', 'off']),
     ...(format === 'tiff' && compress === undefined ? ['-compress', isBilevel ? 'Group4' : 'LZW'] : []),
     ...(format === 'tiff' && isBilevel && type === undefined ? ['-type', 'Bilevel'] : []),
     // Other formats would write one file per frame.

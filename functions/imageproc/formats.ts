@@ -2,6 +2,7 @@ import type { Format } from '../shared/formats.ts';
 
 /** Something that a format can contain, or a setting that has an effect on it. */
 type Trait =
+  | 'alpha'
   | 'frames'
   | 'animation'
   | 'metadata'
@@ -29,23 +30,23 @@ const FORMATS = {
   png: {
     encoder: 'sharp',
     defines: 'png',
-    has: ['metadata', 'resolution', 'quality', 'interlace', 'type', 'depth'],
+    has: ['alpha', 'metadata', 'resolution', 'quality', 'interlace', 'type', 'depth'],
   },
   webp: {
     encoder: 'pipeline',
     defines: 'webp',
-    has: ['frames', 'animation', 'metadata', 'quality', 'type'],
+    has: ['alpha', 'frames', 'animation', 'metadata', 'quality', 'type'],
   },
-  avif: { encoder: 'pipeline', defines: 'heic', has: ['metadata', 'quality'] },
-  gif: { encoder: 'sharp', has: ['frames', 'animation', 'interlace', 'type'] },
+  avif: { encoder: 'pipeline', defines: 'heic', has: ['alpha', 'metadata', 'quality'] },
+  gif: { encoder: 'sharp', has: ['alpha', 'frames', 'animation', 'interlace', 'type'] },
   tiff: {
     encoder: 'magick',
     defines: 'tiff',
-    has: ['frames', 'metadata', 'resolution', 'type', 'depth', 'cmyk'],
+    has: ['alpha', 'frames', 'metadata', 'resolution', 'type', 'depth', 'cmyk'],
   },
-  bmp: { encoder: 'magick', has: ['resolution', 'type'] },
-  ico: { encoder: 'magick', has: [] },
-  pdf: { encoder: 'pdf', has: ['frames', 'resolution', 'quality'] },
+  bmp: { encoder: 'magick', has: ['alpha', 'resolution', 'type'] },
+  ico: { encoder: 'magick', has: ['alpha'] },
+  pdf: { encoder: 'pdf', has: ['alpha', 'frames', 'resolution', 'quality'] },
 } as const satisfies Partial<Record<Format, Facts>>;
 
 type Formats = typeof FORMATS;

@@ -179,8 +179,9 @@ async function convertFrame(
   const isPlain = !extras && !(format === 'avif' && frame.isTurned);
   if (remaining.length === 0 && isPipelineFormat(format) && isPlain) {
     checkImageSize(decoded, { format });
-    const opaque =
-      format === 'jpg' ? flat(decoded.pipeline, matteOf(options), frame.isGray) : decoded.pipeline;
+    const opaque = has(format, 'alpha')
+      ? decoded.pipeline
+      : flat(decoded.pipeline, matteOf(options), frame.isGray);
     writeFileSync(path, await encodePipeline(opaque, format, encoding).catch(damaged));
     return { written: true };
   }

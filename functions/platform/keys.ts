@@ -23,7 +23,7 @@ export interface KeyRecord {
   readonly replaced?: true;
   /** Set while the account is disabled, which disables all of its keys. */
   readonly accountDisabled?: true;
-  /** Set for a key that can only sign links; see `router/admission/signature.ts`. */
+  /** Set for a key that can only sign links; see `router/admission/authenticate.ts`. */
   readonly kind?: 'signing';
   /** Names of the tools that the key may use. All tools if absent. */
   readonly tools?: readonly string[];

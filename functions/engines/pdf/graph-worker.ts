@@ -10,7 +10,7 @@ import { type EditRequest, editGraph } from './graph/edit.ts';
 import { readFieldValues } from './graph/fill.ts';
 import { readGraph, type Value, writeUpdate } from './graph/graph.ts';
 import { largeImages } from './graph/images.ts';
-import { adaptDocument, layerAppearances, markLayers } from './graph/layers.ts';
+import { adaptForPdfium, layerAppearances, markLayers } from './graph/layers.ts';
 import { attachedFiles, hasInlineFiles, separateFiles } from './graph/merge.ts';
 import { prepareSignature, type SignatureText } from './graph/prepare-signature.ts';
 import { conformDocument, neededStreams } from './graph/standard/conform.ts';
@@ -46,10 +46,10 @@ const operations = {
     if (graph.isChanged) writeUpdate(graph, target);
     return { isChanged: graph.isChanged, warnings };
   },
-  /** Writes changes for PDFium; see `adaptDocument`. Returns whether there are any, and the units of pages in points. */
+  /** Writes changes for PDFium; see `adaptForPdfium`. Returns whether there are any, and the units of pages in points. */
   adapt: async ({ graph: path, target, isText }: Writing & { readonly isText: boolean }) => {
     const graph = readGraph(path);
-    adaptDocument(graph, isText);
+    adaptForPdfium(graph, isText);
     if (graph.isChanged) writeUpdate(graph, target);
     return { isChanged: graph.isChanged, units: graph.pages.map(({ dict }) => userUnit(graph, dict)) };
   },

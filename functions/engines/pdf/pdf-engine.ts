@@ -120,7 +120,7 @@ function checkStack(frames: readonly PageFrame[], format: Format, maxPixels: num
 }
 
 /**
- * Adapts a document that PDFium reads wrongly; see `adaptDocument`. Returns a copy to draw or read, or the document itself if
+ * Adapts a document that PDFium reads wrongly; see `adaptForPdfium`. Returns a copy to draw or read, or the document itself if
  * it needs no change or is too damaged or large for one.
  */
 async function adapt(

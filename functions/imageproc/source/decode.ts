@@ -221,7 +221,9 @@ function stillAvif(bytes: Buffer): Buffer {
 const ID_LENGTH = 0;
 const HEADER_BYTES = 18;
 /** Positions in the footer, which starts with the positions of two optional areas in the file. */
-const [FOOTER_BYTES, AREAS, SIGNATURE] = [26, [0, 4], 8];
+const FOOTER_BYTES = 26;
+const AREAS = [0, 4];
+const SIGNATURE = 8;
 
 /**
  * Returns a Targa without the text between its header and its pixels, which ImageMagick 7.1.1 reads as pixels, or

@@ -140,7 +140,10 @@ const READABLE_COMPRESSIONS: readonly number[] = [
   ...[34_661, 34_676, 34_677, 34_887, LZMA, 50_000, 50_001],
 ];
 const [YCBCR, CIE_LAB, ICC_LAB] = [6, 8, 9];
-const [SEPARATE, SIGNED] = [2, 2];
+/** Value of `planarConfiguration` for samples that are stored apart. */
+const SEPARATE = 2;
+/** Value of `sampleFormat` for signed integers. */
+const SIGNED = 2;
 const MAX_PAGES = 2000;
 
 /**

@@ -89,7 +89,7 @@ export async function convertDemo(
   };
 
   try {
-    let request = readRequest(http.query, tools, http);
+    let request = readRequest(http.query, tools, { unordered: http.unordered });
     progress = { request };
     const watermarked = watermarkRequest(request, tools);
     const admitted = await admitDemo(http.ip, demo, limiter);

@@ -31,7 +31,7 @@ export interface Contact {
 
 /**
  * The router's settings on both platforms. Each platform reads them in its own way, and passes them to the router's dependencies as
- * they are, so that a new one needs no further code on the way.
+ * they are, so that one which only the router reads needs no further code on the way.
  */
 export interface RouterSettings {
   readonly contact: Contact;

@@ -1,4 +1,4 @@
-// Finds features that PDFium reads wrongly, so that the document is adapted first; see `graph/adapt.ts`.
+// Finds features that PDFium reads wrongly, so that the document is adapted first; see `graph/layers.ts`.
 #ifndef SURVEY_H
 #define SURVEY_H
 

@@ -217,7 +217,7 @@ static bool is_drawn_again(const struct placed *line, size_t count, unsigned cod
     return false;
 }
 
-// Whether an object belongs to a hidden layer; see `graph/adapt.ts`.
+// Whether an object belongs to a hidden layer; see `graph/layers.ts`.
 static bool is_hidden(FPDF_PAGEOBJECT object)
 {
     const int marks = object ? FPDFPageObj_CountMarks(object) : 0;

@@ -2,7 +2,7 @@ import type { toolboxOptions } from '../../../functions/engines/pdf/toolbox/opti
 import type { pdftools } from '../../../functions/pdftools/tool.ts';
 import type { Samples } from '../option-effects.ts';
 
-/** Options that `toolbox/` and `convert.toolbox.engine.test.ts` test. */
+/** Options that `toolbox.engine.test.ts` tests. */
 type Toolbox = keyof typeof toolboxOptions;
 type Writing =
   | 'attachments'

@@ -156,7 +156,7 @@ function treeOf(
  * hidden layers become hidden. For text, contents of hidden layers get the entry `/Hidden` or are removed, too, because
  * PDFium includes them.
  */
-export function adaptDocument(graph: Graph, isText: boolean): void {
+export function adaptForPdfium(graph: Graph, isText: boolean): void {
   const isHidden = hiddenLayers(graph);
   for (const [ref, value, isStream] of graph.entries()) {
     const dict = graph.dict(value);

@@ -115,7 +115,7 @@ async function answer(
   if (refused) return sendReply(refused);
   if (reads && url.pathname.startsWith(FILES_PATH)) return sendFile(url);
 
-  const httpRequest = readRequest(request, url, proxies);
+  const httpRequest = readHttpRequest(request, url, proxies);
   const text = reads ? texts.get(url.pathname) : undefined;
   const pageReply = text === undefined ? await site?.respond(httpRequest, origin) : textReply(text);
   const isRouted = pageReply !== undefined && 'routed' in pageReply;
@@ -152,7 +152,7 @@ async function answer(
   }
 }
 
-function readRequest(request: IncomingMessage, url: URL, proxies?: BlockList): HttpRequest {
+function readHttpRequest(request: IncomingMessage, url: URL, proxies?: BlockList): HttpRequest {
   const { headers } = request;
   return {
     method: request.method ?? '',
