@@ -203,7 +203,9 @@ export function jobOf(
     ...(edit.version !== undefined && { forceVersion: edit.version }),
     ...(compress && { objectStreams: edit.version === '1.4' ? 'disable' : 'generate' }),
     ...(edit.removeMetadata && { removeMetadata: '' }),
-    ...(edit.recompress && { recompressFlate: '', compressionLevel: '9' }),
+    ...(edit.recompress && { recompressFlate: '' }),
+    // qpdf keeps the level of the previous job of its process.
+    compressionLevel: edit.recompress ? '9' : '6',
     ...(edit.minVersion !== undefined && { minVersion: edit.minVersion }),
   };
 }

@@ -102,6 +102,17 @@ describe('qpdf', () => {
     expect((await read(bytes)).pages).toHaveLength(3);
   });
 
+  it('compresses alike after another result was compressed more', async () => {
+    const lines = Array.from({ length: 4000 }, (_, index) => `${(index * 7919) % 997} ${index % 61} m`);
+    const long = makePdf([{ content: lines.join('\n') }]);
+    const before = await edit(long, {});
+
+    await edit(long, { recompress: true });
+    const after = await edit(long, {});
+
+    expect(after.bytes.length).toBe(before.bytes.length);
+  });
+
   it('changes objects in object streams', async () => {
     const { bytes } = await edit(makePdf(numberedPages(350)), { compress: true });
     const graph = JSON.parse((await edit(bytes, { json: 'objects' })).bytes.toString());
