@@ -15,7 +15,7 @@ import { describe, type Log } from '../shared/log.ts';
 import type { ReadValidators } from '../shared/source/download.ts';
 import { readHead } from '../shared/source/file.ts';
 import { kindOfBytes, type ReadFacts, toolHint } from '../shared/source/file-kind.ts';
-import { isTimeout, withTimeout } from '../shared/timeout.ts';
+import { isTimeout, withTimeout } from '../shared/time.ts';
 import {
   type Converted,
   type Download,

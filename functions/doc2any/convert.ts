@@ -13,7 +13,6 @@ import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages, selectsAll } from '../shared/options/page-selection.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
-import { withoutAbsent } from '../shared/quote.ts';
 import { fileContains, readHead } from '../shared/source/file.ts';
 import {
   type Conversion,
@@ -24,6 +23,7 @@ import {
   type SourceFile,
   UnconvertedError,
 } from '../shared/tool.ts';
+import { withoutAbsent } from '../shared/without-absent.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
 
 const INLINED = 'Floating tables were moved into the text because LibreOffice could not lay them out.';

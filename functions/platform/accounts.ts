@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { networkOf } from '../shared/egress/ip-address.ts';
-import { withoutAbsent } from '../shared/quote.ts';
+import { withoutAbsent } from '../shared/without-absent.ts';
 import { parseRestrictions, type Restrictions, UNRESTRICTED } from './keys.ts';
 import type { Attributes, Item, Table } from './table.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { withoutAbsent } from '../shared/quote.ts';
-import { dayOf } from '../shared/timeout.ts';
+import { dayOf } from '../shared/time.ts';
+import { withoutAbsent } from '../shared/without-absent.ts';
 import { accountId, keyIdsOf, marksOf } from './accounts.ts';
 import {
   createApiKey,

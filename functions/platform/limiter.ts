@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { HOUR } from '../shared/timeout.ts';
+import { HOUR } from '../shared/time.ts';
 import {
   type CallLimits,
   type Exceeded,

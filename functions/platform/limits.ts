@@ -1,5 +1,5 @@
 import type { RateLimits } from '../shared/settings/service.ts';
-import { MINUTE, monthOf } from '../shared/timeout.ts';
+import { MINUTE, monthOf } from '../shared/time.ts';
 
 /** An admitted call, as `release` needs it. */
 interface Ticket {

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { ConversionError } from '../shared/errors.ts';
-import { HOUR } from '../shared/timeout.ts';
+import { HOUR } from '../shared/time.ts';
 
 /**
  * Permission to store the results of one conversion below one prefix. Only the storage that issued it can read it.

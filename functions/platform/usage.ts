@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../shared/errors.ts';
-import { DAY, dayOf, daysOf } from '../shared/timeout.ts';
+import { DAY, dayOf, daysOf } from '../shared/time.ts';
 import type { Item, Table } from './table.ts';
 
 /** Usage of one conversion. Contains nothing about the document itself: no URL, no file name. */

@@ -6,7 +6,7 @@ import type { Refund } from '../platform/limits.ts';
 import type { Failures, Usage } from '../platform/usage.ts';
 import { ConversionError, type ErrorCode } from '../shared/errors.ts';
 import { containsApiKey, describe, type Log } from '../shared/log.ts';
-import { abortError, isTimeout } from '../shared/timeout.ts';
+import { abortError, isTimeout } from '../shared/time.ts';
 import type { Endpoint } from './endpoints.ts';
 import type { HttpRequest } from './http.ts';
 import type { HttpReply, Presentation } from './reply.ts';

@@ -7,7 +7,7 @@ import { type PriceRows, usageReport } from '../platform/usage-report.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { RateLimits } from '../shared/settings/service.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
-import { monthOf } from '../shared/timeout.ts';
+import { monthOf } from '../shared/time.ts';
 import { limitsOf } from './admission/admit.ts';
 import { FILES_PATH, type HttpRequest, JSON_PATH } from './http.ts';
 import { type HttpReply, jsonReply, withHeaders } from './reply.ts';

@@ -5,7 +5,7 @@ import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
-import { abortError, untilAborted } from '../shared/timeout.ts';
+import { abortError, untilAborted } from '../shared/time.ts';
 
 /** Whether a request with `_cache` used an earlier result, for the header `X-Cache`. */
 export type CacheStatus = 'hit' | 'miss';

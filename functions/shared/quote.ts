@@ -30,10 +30,3 @@ export function toAscii(text: string, max = 60): string {
 function shorten(text: string, max: number): string {
   return text.length > max ? `${text.slice(0, max - 3)}...` : text;
 }
-
-/** Copies a record without absent values. */
-export function withoutAbsent<Value extends object>(
-  value: Value,
-): { [Name in keyof Value]: Exclude<Value[Name], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as never;
-}

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { pageName } from '../../functions/shared/output-name.ts';
-import { withAnySignal } from '../../functions/shared/timeout.ts';
+import { withAnySignal } from '../../functions/shared/time.ts';
 import { Failure, outputsIn, type Service, type ServiceOutput } from './converter.ts';
 import type { Input } from './inputs.ts';
 import type { Job } from './jobs.ts';

@@ -7,7 +7,7 @@ import type { Usage } from '../../functions/platform/usage.ts';
 import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage-report.ts';
 import { signQuery } from '../../functions/router/admission/authenticate.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
-import { monthOf } from '../../functions/shared/timeout.ts';
+import { monthOf } from '../../functions/shared/time.ts';
 import { Members, readEmail } from '../../functions/site/accounts/members.ts';
 import { createOperations, type Operations } from '../../functions/site/operator/operations.ts';
 import * as tools from '../../functions/tools.ts';

@@ -1,7 +1,7 @@
 import { isValid, type KeyRecord, type Restrictions } from '../../functions/platform/keys.ts';
 import type { AuditEntry } from '../../functions/platform/stores.ts';
 import type { ReportedRow } from '../../functions/platform/usage-report.ts';
-import { dayOf } from '../../functions/shared/timeout.ts';
+import { dayOf } from '../../functions/shared/time.ts';
 
 /** Formats a key as lines of names and values. */
 export function describeKey(record: KeyRecord): string {

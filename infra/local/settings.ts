@@ -7,7 +7,7 @@ import {
   type RouterSettings,
   withoutZeros,
 } from '../../functions/shared/settings/service.ts';
-import { HOUR } from '../../functions/shared/timeout.ts';
+import { HOUR } from '../../functions/shared/time.ts';
 import { CONVERSION_LIMITS } from '../../functions/shared/tool.ts';
 import { defaultSize, defaultWarmMemory, SETTINGS } from './definitions.ts';
 

@@ -2,7 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EgressGuard } from '../../shared/egress/guard.ts';
 import { ConversionError, ofOption } from '../../shared/errors.ts';
-import { withAnySignal } from '../../shared/timeout.ts';
+import { withAnySignal } from '../../shared/time.ts';
 import type { Conversion, EngineDependencies } from '../../shared/tool.ts';
 import { nodeEnvironment } from '../worker/node-environment.ts';
 import { WorkerPool } from '../worker/pool.ts';

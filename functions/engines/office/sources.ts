@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
-import { withTimeout } from '../../shared/timeout.ts';
+import { withTimeout } from '../../shared/time.ts';
 import { type ScriptDependencies, sandboxedPool } from '../worker/sandbox.ts';
 import { linkOrCopy } from '../worker/workspace.ts';
 import { SEPARATORS } from './detect/encoding.ts';

@@ -8,15 +8,13 @@ import { WorkerCrash } from '../worker/process.ts';
 import {
   type Drawing,
   type Drawn,
-  damagedMessage,
   type Encoding,
   imageName,
-  PASSWORD_MESSAGES,
   type PageFrame,
   type PdfSource,
   rasterName,
 } from './drawing.ts';
-import { isRasterImage } from './options.ts';
+import { damagedMessage, isRasterImage, PASSWORD_MESSAGES } from './options.ts';
 import type { DrawFailures, DrawRequest, Image, Opened, Pdfium, Substitute } from './pdfium.ts';
 import type { Fallback } from './pdfjs/fallback.ts';
 

@@ -16,6 +16,19 @@ export interface Drawing {
   readonly trim: boolean;
 }
 
+/** How a page is drawn: the size of the whole page in pixels, the requested part of it, and its resolution. */
+interface Frame {
+  readonly page: Size;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  /** Dots per inch across and down, written into the file. */
+  readonly density: Resolution;
+}
+
+type Resolution = readonly [x: number, y: number];
+
 /** One page and the pixels it is drawn on. */
 export interface PageFrame extends Frame {
   /** Page number, from 1. */
@@ -70,19 +83,6 @@ const MAX_PIXELS = 10_000_000;
 
 /** Bounds of the resolution (DPI) that is written into a file. JPEG has 16 bits for it. */
 const WRITTEN_RESOLUTION = { min: 1, max: 65_535 } as const;
-
-/** How a page is drawn: the size of the whole page in pixels, the requested part of it, and its resolution. */
-interface Frame {
-  readonly page: Size;
-  readonly left: number;
-  readonly top: number;
-  readonly width: number;
-  readonly height: number;
-  /** Dots per inch across and down, written into the file. */
-  readonly density: Resolution;
-}
-
-type Resolution = readonly [x: number, y: number];
 
 /**
  * Computes the frame of a page of `points` (1/72 inch, with the document's rotation) from the size, rotation
@@ -159,15 +159,4 @@ function pixels(side: number): number {
 
 function rotated({ width, height }: Size): Size {
   return { width: height, height: width };
-}
-
-/** Messages about the password of a PDF, by error code. Every engine that opens one reports them. */
-export const PASSWORD_MESSAGES = {
-  PASSWORD_REQUIRED: () => "The document is encrypted. Set '-upw' to open it.",
-  WRONG_PASSWORD: () => "The value of '-upw' or '-opw' does not open the document.",
-} as const;
-
-/** Returns the message about a document, or a part of it, that no engine can read. */
-export function damagedMessage(part = 'The document'): string {
-  return `${part} is damaged and cannot be displayed.`;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize, type Format } from '../../shared/formats.ts';
-import { withAnySignal } from '../../shared/timeout.ts';
+import { withAnySignal } from '../../shared/time.ts';
 import type { Converted, Output } from '../../shared/tool.ts';
 import { type DrawOptions, drawFrames, type Engines, openDocument, type PdfDocument } from './document.ts';
 import { type Drawn, framePage, type PageFrame } from './drawing.ts';

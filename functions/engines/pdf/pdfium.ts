@@ -5,14 +5,13 @@ import { type StallTimeouts, WorkerPool, type WorkerRequest } from '../worker/po
 import { nativeEngine, type ProgramDependencies } from '../worker/sandbox.ts';
 import {
   type Drawing,
-  damagedMessage,
   type Encoding,
   imageName,
-  PASSWORD_MESSAGES,
   type PageFrame,
   type PdfSource,
   rasterName,
 } from './drawing.ts';
+import { damagedMessage, PASSWORD_MESSAGES } from './options.ts';
 
 /** Timeouts in milliseconds: without any progress, and per page. PDFium never finishes some documents. */
 const TIMES: StallTimeouts = { stall: 10_000, page: 30_000 };

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { relative } from 'node:path';
 import { WorkerPool, type WorkerRequest } from '../worker/pool.ts';
 import { nativeEngine, type ProgramDependencies } from '../worker/sandbox.ts';
-import { PASSWORD_MESSAGES } from './drawing.ts';
 import type { Encryption } from './finish-options.ts';
+import { PASSWORD_MESSAGES } from './options.ts';
 
 /** Rewrites PDF files in sandboxed qpdf processes, which start on the first edit. */
 export interface Qpdf {

@@ -1,6 +1,6 @@
 import { ConversionError, engineCrashError, stoppingError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
-import { abortError, untilAborted, withAnySignal, within } from '../../shared/timeout.ts';
+import { abortError, untilAborted, withAnySignal, within } from '../../shared/time.ts';
 import { type StartedPool, WarmWorkers, type WorkerObserver } from '../../shared/warm-workers.ts';
 import type { Progress, Work } from '../protocol.ts';
 import { type ExcessLimits, watchExcess } from './excess.ts';

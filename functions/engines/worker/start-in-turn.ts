@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { within } from '../../shared/timeout.ts';
+import { within } from '../../shared/time.ts';
 
 /** Maximum number of workers that start at the same time. More would only delay each other and all other work. */
 const MAX_STARTING = availableParallelism();

@@ -7,7 +7,7 @@ import {
   TooManyRequestsException,
 } from '@aws-sdk/client-lambda';
 import { ConversionError, engineCrashError } from '../../shared/errors.ts';
-import { abortError, timeoutError } from '../../shared/timeout.ts';
+import { abortError, timeoutError } from '../../shared/time.ts';
 import { DEMO_ACCOUNT, isIpAccount } from '../accounts.ts';
 import { type Health, type Invocation, type Invoke, readResult, type ToolStatus } from '../invoke.ts';
 import type { Table } from '../table.ts';

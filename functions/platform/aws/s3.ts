@@ -13,7 +13,7 @@ import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { emptySourceError, sourceTooLargeError } from '../../shared/errors.ts';
 import { dispositionOf } from '../../shared/formats.ts';
-import { HOUR } from '../../shared/timeout.ts';
+import { HOUR } from '../../shared/time.ts';
 import { CACHE_PREFIX, type CachedResult, type ResultCache } from '../result-cache.ts';
 import { folderOf, type Storage, UPLOAD_LIFETIME, type Uploads } from '../storage.ts';
 

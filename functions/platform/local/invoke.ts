@@ -1,5 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
-import { untilAborted, withTimeout } from '../../shared/timeout.ts';
+import { untilAborted, withTimeout } from '../../shared/time.ts';
 import { type Invocation, type Invoke, readResult } from '../invoke.ts';
 
 interface LocalInvoke {

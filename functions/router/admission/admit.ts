@@ -11,7 +11,7 @@ import {
 import { ConversionError } from '../../shared/errors.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { RateLimits } from '../../shared/settings/service.ts';
-import { dayOf, MINUTE } from '../../shared/timeout.ts';
+import { dayOf, MINUTE } from '../../shared/time.ts';
 
 export interface LimitDependencies {
   readonly limiter: Limiter;

@@ -8,7 +8,7 @@ import { FORMATS } from '../../shared/formats.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import type { DemoSettings } from '../../shared/settings/service.ts';
-import { HOUR } from '../../shared/timeout.ts';
+import { HOUR } from '../../shared/time.ts';
 import type { ConversionLimits, Tool } from '../../shared/tool.ts';
 import { toolForSource } from '../auto.ts';
 import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';

@@ -7,7 +7,7 @@ import type { Parameter } from '../../shared/options/option.ts';
 import { quote } from '../../shared/quote.ts';
 import { areTinyChunks, CHUNKS_PER_TURN } from '../../shared/source/body.ts';
 import { dispositionName, mediaTypeIn } from '../../shared/source/file.ts';
-import { withTimeout } from '../../shared/timeout.ts';
+import { withTimeout } from '../../shared/time.ts';
 import { JSON_PATH } from '../http.ts';
 import { isFile, MAX_FIELD_BYTES, type Part, readMultipart } from './multipart.ts';
 

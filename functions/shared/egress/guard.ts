@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { ConversionError } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { quote } from '../quote.ts';
-import { abortError, untilAborted, withTimeout } from '../timeout.ts';
+import { abortError, untilAborted, withTimeout } from '../time.ts';
 import { matchExceptions } from './exceptions.ts';
 import { ipBytes, isPublic } from './ip-address.ts';
 import { createResolver, type Resolve } from './resolver.ts';

@@ -4,7 +4,7 @@ import { Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { ConversionError, sourceTooLargeError } from '../errors.ts';
-import { startArrivalTimer } from '../timeout.ts';
+import { startArrivalTimer } from '../time.ts';
 import { unreachableError } from './request.ts';
 
 /**

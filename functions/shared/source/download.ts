@@ -6,7 +6,7 @@ import { unescape as unescapePercent } from 'node:querystring';
 import type { CheckedUrl, EgressGuard } from '../egress/guard.ts';
 import { ConversionError, emptySourceError } from '../errors.ts';
 import { quote } from '../quote.ts';
-import { withTimeout } from '../timeout.ts';
+import { withTimeout } from '../time.ts';
 import type { ConversionLimits, Download, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';
 import { canDecode, type Decode } from './decode-file.ts';

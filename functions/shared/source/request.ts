@@ -8,7 +8,7 @@ import type { CheckedUrl } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { PRODUCT } from '../product.ts';
-import { startArrivalTimer } from '../timeout.ts';
+import { startArrivalTimer } from '../time.ts';
 
 /** Maximum milliseconds for each phase of a download. */
 export interface DownloadTimeouts {

@@ -7,7 +7,7 @@ import type { HttpRequest } from '../../router/http.ts';
 import { takeTurn } from '../../router/turn.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings, RateLimits } from '../../shared/settings/service.ts';
-import { DAY, HOUR, monthOf } from '../../shared/timeout.ts';
+import { DAY, HOUR, monthOf } from '../../shared/time.ts';
 import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
 import { createOperator, type OperatorDependencies } from '../operator/operator.ts';
 import type { Notice } from '../parts.ts';

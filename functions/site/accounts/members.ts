@@ -3,7 +3,7 @@ import type { Account, AccountTable } from '../../platform/accounts.ts';
 import { isValid, type KeyRecord, type Keys, type Restrictions } from '../../platform/keys.ts';
 import { windowEnds } from '../../platform/limits.ts';
 import type { Records } from '../../platform/stores.ts';
-import { DAY, HOUR, MINUTE } from '../../shared/timeout.ts';
+import { DAY, HOUR, MINUTE } from '../../shared/time.ts';
 
 /** A person who can sign in. */
 export interface Member {

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import type { Records } from '../../platform/stores.ts';
-import { MINUTE } from '../../shared/timeout.ts';
+import { MINUTE } from '../../shared/time.ts';
 
 /** How often the page shows a new key: once, and after one reload. */
 const VIEWS = 2;

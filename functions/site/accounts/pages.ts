@@ -3,7 +3,7 @@ import type { Used } from '../../platform/limits.ts';
 import type { Failure } from '../../platform/usage.ts';
 import type { ReportedRow } from '../../platform/usage-report.ts';
 import type { RateLimits } from '../../shared/settings/service.ts';
-import { dayOf } from '../../shared/timeout.ts';
+import { dayOf } from '../../shared/time.ts';
 import { type Html, html, withCode } from '../html.ts';
 import { OPENID_PATHS } from '../openid/openid.ts';
 import {

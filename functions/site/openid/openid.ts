@@ -3,7 +3,7 @@ import type { Records } from '../../platform/stores.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings } from '../../shared/settings/service.ts';
-import { MINUTE } from '../../shared/timeout.ts';
+import { MINUTE } from '../../shared/time.ts';
 import { cookieIn, cookieOf } from '../accounts/forms.ts';
 import { identityRecord, type Members, readEmail } from '../accounts/members.ts';
 import { createProvider, type Flow, type Identity } from './provider.ts';

@@ -1,6 +1,6 @@
 import type { Configuration, CustomFetch } from 'openid-client';
 import { isLoopback, type OpenIdSettings } from '../../shared/settings/service.ts';
-import { HOUR } from '../../shared/timeout.ts';
+import { HOUR } from '../../shared/time.ts';
 
 /** A person as identified by the provider. */
 export interface Identity {

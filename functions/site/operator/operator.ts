@@ -8,7 +8,7 @@ import type { PriceRows } from '../../platform/usage-report.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { RateLimits } from '../../shared/settings/service.ts';
-import { monthOf } from '../../shared/timeout.ts';
+import { monthOf } from '../../shared/time.ts';
 import type { AccountReply, Action } from '../accounts/forms.ts';
 import { type Member, type Members, readEmail } from '../accounts/members.ts';
 import { html } from '../html.ts';

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../platform/stores.ts';
 import type { Failure } from '../../platform/usage.ts';
 import { type ReportedRow, sumRows } from '../../platform/usage-report.ts';
 import type { RateLimits } from '../../shared/settings/service.ts';
-import { dayOf, monthOf } from '../../shared/timeout.ts';
+import { dayOf, monthOf } from '../../shared/time.ts';
 import { stateOf } from '../accounts/pages.ts';
 import { type Html, html } from '../html.ts';
 import {

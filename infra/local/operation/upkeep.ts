@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
-import { DAY, HOUR, MINUTE } from '../../../functions/shared/timeout.ts';
+import { DAY, HOUR, MINUTE } from '../../../functions/shared/time.ts';
 
 /** Interval between two sweeps, in milliseconds. */
 const INTERVAL = 5 * MINUTE;

@@ -26,7 +26,7 @@ import { sourceTooLargeError, stoppingError } from '../../../functions/shared/er
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import { HEAD_BYTES, type ReadFacts } from '../../../functions/shared/source/file-kind.ts';
-import { within } from '../../../functions/shared/timeout.ts';
+import { within } from '../../../functions/shared/time.ts';
 import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import { WarmWorkers } from '../../../functions/shared/warm-workers.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';

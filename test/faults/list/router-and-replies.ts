@@ -49,7 +49,7 @@ export const routerAndReplies = [
   ...inFile('functions/shared/errors.ts', [
     ["new ConversionError('INTERNAL', undefined, {", "new ConversionError('INTERNAL', String(thrown), {"],
   ]),
-  ...inFile('functions/shared/timeout.ts', [["signal.removeEventListener('abort', reject);", '']]),
+  ...inFile('functions/shared/time.ts', [["signal.removeEventListener('abort', reject);", '']]),
   ...inFile('functions/conversion/handler.ts', [
     ['await afterReply(() => remove(directory))', 'void afterReply(() => directories.remove(directory))'],
   ]),

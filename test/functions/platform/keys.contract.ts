@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey, hashApiKey, type Keys, rotateKey } from '../../../functions/platform/keys.ts';
-import { dayOf } from '../../../functions/shared/timeout.ts';
+import { dayOf } from '../../../functions/shared/time.ts';
 
 export interface KeysUnderTest {
   readonly keys: Keys;

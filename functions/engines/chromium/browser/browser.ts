@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { ConnectionTransport } from 'puppeteer-core';
 import { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
 import type { SandboxMode } from '../../../shared/settings/service.ts';
-import { within } from '../../../shared/timeout.ts';
+import { within } from '../../../shared/time.ts';
 import { layerPaths, SYSTEM, sandboxEnvironment } from '../../worker/sandbox.ts';
 import { chromiumFlags, type FlagOptions } from './flags.ts';
 import { areBusy, browserTree, OwnSandboxError } from './processes.ts';

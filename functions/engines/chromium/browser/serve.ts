@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from 'puppeteer-core/internal/common/Errors.js';
 import { ConversionError } from '../../../shared/errors.ts';
-import { untilAborted, within } from '../../../shared/timeout.ts';
+import { untilAborted, within } from '../../../shared/time.ts';
 import { fontEnvironment } from '../../worker/sandbox.ts';
 import { endWithParent, exitUnstarted, exitUnusable, serveRequests } from '../../worker/serve.ts';
 import { pageChangedError } from '../page/evaluate.ts';

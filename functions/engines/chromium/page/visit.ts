@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConversionError } from '../../../shared/errors.ts';
 import { kindOfText, notAPageError } from '../../../shared/source/file-kind.ts';
-import { within } from '../../../shared/timeout.ts';
+import { within } from '../../../shared/time.ts';
 import type { PageFailure, PageRequest } from '../request.ts';
 import { revealContent } from './content.ts';
 import { addStyleSheet, enlargeSmallText, evaluate } from './evaluate.ts';

@@ -11,7 +11,7 @@ import {
   READ_AHEAD,
   unreachableError,
 } from '../../../shared/source/request.ts';
-import { startArrivalTimer } from '../../../shared/timeout.ts';
+import { startArrivalTimer } from '../../../shared/time.ts';
 import { splice } from './relay.ts';
 import { type ServedFiles, serveUploaded } from './served-files.ts';
 

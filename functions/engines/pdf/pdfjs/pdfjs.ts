@@ -6,8 +6,9 @@ import type { Sharp } from 'sharp';
 import sharp from 'sharp';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { Size } from '../../../shared/options/geometry.ts';
-import { channelsOf, type Drawing, damagedMessage, PASSWORD_MESSAGES, type PageFrame } from '../drawing.ts';
+import { channelsOf, type Drawing, type PageFrame } from '../drawing.ts';
 import type { RasterImage } from '../options.ts';
+import { damagedMessage, PASSWORD_MESSAGES } from '../options.ts';
 import type { FallbackOperations } from './fallback.ts';
 import { packageFile } from './package-file.ts';
 

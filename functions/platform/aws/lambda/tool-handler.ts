@@ -17,7 +17,7 @@ import { ConversionError } from '../../../shared/errors.ts';
 import { createLog, describe, type Log } from '../../../shared/log.ts';
 import { numberSetting } from '../../../shared/settings/environment.ts';
 import { createDownload, createReadFacts, createReadValidators } from '../../../shared/source/download.ts';
-import { withAnySignal } from '../../../shared/timeout.ts';
+import { withAnySignal } from '../../../shared/time.ts';
 import { CONVERSION_LIMITS, type CreateEngine, type Engine, type Tool } from '../../../shared/tool.ts';
 import type { Invocation, InvocationResult, Invoke } from '../../invoke.ts';
 import { readEnvironment, type ToolEnvironment } from '../environment.ts';

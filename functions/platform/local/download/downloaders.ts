@@ -12,7 +12,7 @@ import { textSetting } from '../../../shared/settings/environment.ts';
 import { downloadTimeoutError, type ReadValidators } from '../../../shared/source/download.ts';
 import type { ReadFacts, SourceFacts } from '../../../shared/source/file-kind.ts';
 import { BUDGETS } from '../../../shared/source/request.ts';
-import { untilAborted, withTimeout } from '../../../shared/timeout.ts';
+import { untilAborted, withTimeout } from '../../../shared/time.ts';
 import type { Download, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
 import type { WorkerObserver } from '../../../shared/warm-workers.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { createLog } from '../../../../functions/shared/log.ts';
-import { DAY } from '../../../../functions/shared/timeout.ts';
+import { DAY } from '../../../../functions/shared/time.ts';
 import { sweepRegularly } from '../../../../infra/local/operation/upkeep.ts';
 import { openTable } from '../../../helpers/open-table.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { within } from '../../../../shared/timeout.ts';
+import { within } from '../../../../shared/time.ts';
 import { expandPanes, revealContent } from '../content.ts';
 import { evaluate } from '../evaluate.ts';
 import { scrollThrough } from '../scroll.ts';

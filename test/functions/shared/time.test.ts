@@ -12,7 +12,7 @@ import {
   withAnySignal,
   within,
   withTimeout,
-} from '../../../functions/shared/timeout.ts';
+} from '../../../functions/shared/time.ts';
 
 const never = new AbortController().signal;
 const hang = (signal: AbortSignal) => setTimeout(60_000, undefined, { signal });
