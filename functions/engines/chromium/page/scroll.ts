@@ -30,7 +30,15 @@ const STEPS = 250;
  * others. Elements with hidden overflow are not scrolled, because a reader could not scroll them either.
  */
 const SCROLL = `(part, growth) => {${ELEMENTS_IN}
-  const { scrollers } = globalThis.reader ??= { scrollers: new Map() };
+  const { scrollers, moments } = globalThis.reader ??= { scrollers: new Map(), moments: new Map() };
+  const roots = [document, ...[...elementsIn(document)].map(({ shadowRoot }) => shadowRoot).filter((root) => root instanceof ShadowRoot)];
+  for (const animation of roots.flatMap((each) => each.getAnimations())) {
+    const { timeline, effect } = animation;
+    if (!(timeline instanceof ScrollTimeline) || animation.playState === 'paused' || !effect.target) continue;
+    const { top, bottom } = effect.target.getBoundingClientRect();
+    const distance = Math.abs((top + bottom - innerHeight) / 2);
+    if (distance < (moments.get(animation)?.distance ?? Infinity)) moments.set(animation, { distance, time: animation.currentTime });
+  }
   const root = document.scrollingElement;
   const scrolls = (element) => /auto|scroll/.test(getComputedStyle(element).overflowY);
   const contains = (outer, inner) => {
@@ -73,8 +81,17 @@ const SCROLL = `(part, growth) => {${ELEMENTS_IN}
   return advance();
 }`;
 
-/** Scrolls everything back to its original position. The next run continues with the content added since. */
+/**
+ * Scrolls everything back to its original position. The next run continues with the content added since. Animations
+ * that depend on the scroll position stay as they were when their element was in the middle of the window.
+ */
 const SCROLL_BACK = `() => {
+  for (const [animation, { time }] of globalThis.reader.moments) {
+    if (time === null) continue;
+    animation.pause();
+    animation.currentTime = time;
+  }
+  globalThis.reader.moments.clear();
   for (const [element, { start }] of [...globalThis.reader.scrollers].reverse()) {
     element.scrollTo({ top: start, behavior: 'instant' });
   }

@@ -355,6 +355,25 @@ describe('a page is converted when', () => {
   });
 });
 
+const ON_THE_WAY = (style: string) =>
+  `<style>@keyframes k { from { opacity: 0 } } @keyframes out { to { opacity: 0 } }
+    div { height: 1800px } b { display: block; height: 100px; background: #000; ${style} }</style><div></div><b></b><div></div>`;
+
+it.for([
+  ['enters', 'animation: k linear both; animation-timeline: view(); animation-range: entry'],
+  ['leaves', 'animation: out linear both; animation-timeline: view(); animation-range: exit'],
+  ['is scrolled to', 'animation: k linear both; animation-timeline: scroll(root); animation-range: 0% 40%'],
+] as const)('content that an animation reveals when it %s is visible', async ([, style]) => {
+  const shadow = `<p><template shadowrootmode=open>${ON_THE_WAY(style)}</template></p>`;
+
+  for (const content of [ON_THE_WAY(style), shadow]) {
+    const drawn = await picture(
+      `<!doctype html><body style="margin:0"><style>p { margin: 0 }</style>${content}`,
+    );
+    expect(drawn.at(50, 1850).slice(0, 3)).toEqual(BLACK);
+  }
+});
+
 it('a video that is still being sent shows its first frame', async () => {
   const page = scripted(
     'addEventListener("load", () => { v.src = "/video.webm" })',
