@@ -39,6 +39,14 @@ function styleSheet(value: string): string | undefined {
   return value.length >= 1 && value.length <= 100_000 ? value : undefined;
 }
 
+function encoding(value: string): string | undefined {
+  try {
+    return new TextDecoder(value).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
 function timezone(value: string): string | undefined {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
@@ -105,6 +113,9 @@ export const pageOptions = {
       default: true,
       off: ['--disable-javascript', '-n'],
       description: 'Run the scripts of the page',
+    }),
+    encoding: option('--encoding', 'the name of an encoding such as utf-8 or windows-1252', encoding, {
+      description: 'Read pages that do not declare their encoding in this one. Uploads are UTF-8 by default',
     }),
     images: flag('--images', { default: true, off: '--no-images', description: 'Load images' }),
     styleSheet: textOrSource(
@@ -205,7 +216,7 @@ export type PageOptions = ValuesOf<typeof pageOptions>;
 export const ignoredPageNames: readonly string[] = (
   '--debug-javascript --no-debug-javascript --enable-plugins --disable-plugins --stop-slow-scripts ' +
   '--no-stop-slow-scripts --custom-header-propagation --no-custom-header-propagation ' +
-  '--disable-local-file-access --encoding --log-level --quiet -q --use-xserver ' +
+  '--disable-local-file-access --log-level --quiet -q --use-xserver ' +
   '--checkbox-checked-svg --checkbox-svg --radiobutton-checked-svg --radiobutton-svg'
 ).split(' ');
 

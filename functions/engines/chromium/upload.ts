@@ -2,10 +2,17 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
-import { HEAD_BYTES, kindOfBytes, notAPageError, READERS } from '../../shared/source/file-kind.ts';
+import {
+  declaresEncoding,
+  HEAD_BYTES,
+  kindOfBytes,
+  notAPageError,
+  READERS,
+} from '../../shared/source/file-kind.ts';
 import type { Conversion, Download, PageFile } from '../../shared/tool.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
 import { type ScriptDependencies, sandboxedPool, withoutObserver } from '../worker/sandbox.ts';
+import type { PageOptions } from './page-options.ts';
 import { type ServedFile, servedPath } from './proxy/served-files.ts';
 import type { UnpackedEntry } from './unpack.ts';
 
@@ -30,10 +37,13 @@ interface Dependencies {
  */
 export async function openUploadedPage(
   uploaded: readonly PageFile[],
-  conversion: Pick<Conversion<unknown>, 'directory' | 'limits' | 'signal' | 'account'>,
+  conversion: Pick<
+    Conversion<Pick<PageOptions, 'encoding'>>,
+    'directory' | 'limits' | 'signal' | 'account' | 'options'
+  >,
   { download, unpack }: Dependencies,
 ): Promise<UploadedPage> {
-  const { directory, limits, signal, account } = conversion;
+  const { directory, limits, signal, account, options } = conversion;
   const files = new Map<string, ServedFile>();
   /** Of several files with the same path, the first one counts. */
   const add = (path: string, file: ServedFile) => {
@@ -62,7 +72,10 @@ export async function openUploadedPage(
   }
   const entry = files.get(page!)!;
   const head = await headOf(entry);
-  files.set(page!, { ...entry, page: { isEncoded: declaresEncoding(head) } });
+  files.set(page!, {
+    ...entry,
+    page: { isEncoded: declaresEncoding(head) || options.encoding !== undefined },
+  });
   const path = page!.split('/').map(encodeURIComponent).join('/');
   return { url: new URL(`${ORIGIN}/${path}`), files };
 }
@@ -75,14 +88,6 @@ function indexOf(names: readonly string[]): string {
     .sort((a, b) => depth(a) - depth(b));
   if (index !== undefined) return index;
   throw new ConversionError('CORRUPT_SOURCE', 'The archive must contain the page as index.html.');
-}
-
-/**
- * Whether a page declares its encoding. Without a declaration, browsers assume Windows-1252, but most pages are in
- * UTF-8.
- */
-function declaresEncoding(head: string): boolean {
-  return /^(\xef\xbb\xbf|\xfe\xff|\xff\xfe)|<meta[^>]{1,200}charset|^<\?xml[^>]{1,200}encoding/i.test(head);
 }
 
 /** Returns the first bytes of a file as Latin-1. */

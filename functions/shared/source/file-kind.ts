@@ -122,3 +122,11 @@ export type ReadFacts = (
   url: string,
   options: { readonly signal: AbortSignal; readonly account: string },
 ) => Promise<SourceFacts>;
+
+/**
+ * Whether a page declares its encoding. Without a declaration, browsers assume Windows-1252, but most pages are in
+ * UTF-8.
+ */
+export function declaresEncoding(head: string): boolean {
+  return /^(\xef\xbb\xbf|\xfe\xff|\xff\xfe)|<meta[^>]{1,200}charset|^<\?xml[^>]{1,200}encoding/i.test(head);
+}

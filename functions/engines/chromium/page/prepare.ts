@@ -1,5 +1,6 @@
 import type { Device, Protocol } from 'puppeteer-core';
 import { ConversionError } from '../../../shared/errors.ts';
+import { declaresEncoding, HEAD_BYTES } from '../../../shared/source/file-kind.ts';
 import { USER_AGENT } from '../browser/flags.ts';
 import { DESKTOP_HINTS, deviceNamed, platformOf } from '../devices.ts';
 import type { PageRequest } from '../request.ts';
@@ -74,6 +75,7 @@ async function interceptRequests({ protocol }: Session, { url, options }: PageRe
   const added = addedHeaders(options);
   const patterns = patternsOf(options);
   if (patterns.length === 0) return;
+  if (options.encoding !== undefined) onDocuments(protocol, options.encoding);
 
   const names = new Set(added.map(({ name }) => name.toLowerCase()));
   protocol.on('Fetch.requestPaused', (event) => {
@@ -102,8 +104,11 @@ function patternsOf(options: PageRequest['options']): Protocol.Fetch.RequestPatt
     // All requests: a redirect to another origin is a new request, from which the headers must be removed.
     ...(addedHeaders(options).length > 0 ? [{ urlPattern: '*' }] : []),
     ...(options.images ? [] : [{ urlPattern: '*', resourceType: 'Image' as const }]),
+    ...(options.encoding === undefined ? [] : [DOCUMENTS]),
   ];
 }
+
+const DOCUMENTS = { urlPattern: '*', resourceType: 'Document', requestStage: 'Response' } as const;
 
 function isResponse({ responseStatusCode, responseErrorReason }: Protocol.Fetch.RequestPausedEvent): boolean {
   return responseStatusCode !== undefined || responseErrorReason !== undefined;
@@ -113,16 +118,44 @@ function isResponse({ responseStatusCode, responseErrorReason }: Protocol.Fetch.
  * Shows documents that servers send as attachments. Called only if there is one, because it delays every response.
  */
 export async function showAttachments({ protocol }: Session, { options }: PageRequest): Promise<void> {
+  // Otherwise, documents are paused already.
+  if (options.encoding !== undefined) return;
+  onDocuments(protocol);
+  await protocol.send('Fetch.enable', { patterns: [...patternsOf(options), DOCUMENTS] });
+}
+
+/** Shows documents in any case, and those that do not declare their encoding in this one. */
+function onDocuments(protocol: Session['protocol'], encoding?: string): void {
   protocol.on('Fetch.requestPaused', (event) => {
     if (!isResponse(event)) return;
     const { requestId, responseStatusCode, responseHeaders = [] } = event;
-    const kept = responseHeaders.filter(({ name }) => name.toLowerCase() !== 'content-disposition');
-    const isChanged = responseStatusCode !== undefined && kept.length < responseHeaders.length;
-    const change = isChanged ? { responseCode: responseStatusCode, responseHeaders: kept } : {};
-    protocol.send('Fetch.continueResponse', { requestId, ...change }).catch(() => {});
+    const show = async () => {
+      let kept = responseHeaders.filter(({ name }) => name.toLowerCase() !== 'content-disposition');
+      const type = kept.find(({ name }) => name.toLowerCase() === 'content-type');
+      if (
+        encoding !== undefined &&
+        responseStatusCode !== undefined &&
+        /^text\/[^;]*(;(?!.*charset).*)?$/i.test(type?.value ?? '')
+      ) {
+        const { body, base64Encoded } = await protocol.send('Fetch.getResponseBody', { requestId });
+        const bytes = Buffer.from(body, base64Encoded ? 'base64' : 'utf8');
+        if (!declaresEncoding(bytes.toString('latin1', 0, HEAD_BYTES)))
+          kept = kept.map((header) =>
+            header === type ? { ...header, value: `${header.value}; charset=${encoding}` } : header,
+          );
+        return protocol.send('Fetch.fulfillRequest', {
+          requestId,
+          responseCode: responseStatusCode,
+          responseHeaders: kept,
+          body: bytes.toString('base64'),
+        });
+      }
+      const isChanged = responseStatusCode !== undefined && kept.length < responseHeaders.length;
+      const change = isChanged ? { responseCode: responseStatusCode, responseHeaders: kept } : {};
+      return protocol.send('Fetch.continueResponse', { requestId, ...change });
+    };
+    show().catch(() => protocol.send('Fetch.continueResponse', { requestId }).catch(() => {}));
   });
-  const documents = { urlPattern: '*', resourceType: 'Document', requestStage: 'Response' } as const;
-  await protocol.send('Fetch.enable', { patterns: [...patternsOf(options), documents] });
 }
 
 /** Removes the path of a referrer. Chromium would otherwise send all of it after a redirect to another origin. */

@@ -9,6 +9,7 @@ import { usePages } from './use-pages.ts';
 /** A value for each option of the page, which both tools have. */
 export const PAGE_SAMPLES = {
   printMedia: { value: 'on' },
+  encoding: { value: 'windows-1250', source: '/undeclared' },
   images: { value: 'off' },
   javascript: { value: 'off' },
   styleSheet: { value: 'p{color:red}' },
@@ -39,7 +40,7 @@ export const PAGE_SAMPLES = {
 export const PAGE_DRAWN: Drawn = {
   'html2pdf/convert':
     'printMedia, javascript, styleSheet, javascriptDelay, windowStatus, waitForSelector, waitForExpression, mediaFeatures',
-  'html2pdf/convert.options': 'hide, failOnException, failOnStatus, timezone, locale',
+  'html2pdf/convert.options': 'encoding, hide, failOnException, failOnStatus, timezone, locale',
   'engines/chromium/page/prepare': 'minimumFontSize, device',
   'engines/chromium/page/visit':
     'images, loadErrors, mediaErrors, headers, cookies, username, password, userAgent',
@@ -80,6 +81,7 @@ const SOURCES: Readonly<Record<string, Route>> = {
   '/throws': '<!doctype html><p>throws<script>throw new Error("broken")</script>',
   '/uploaded': ({ headers }, response) =>
     response.end(`<!doctype html><img src="http://${headers.host}/picture.svg" alt="">`),
+  '/undeclared': (_, response) => response.setHeader('content-type', 'text/html').end('<p>£ódź'),
   '/gone': (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>gone'),
   // Changes once, long after a page is converted by default.
   '/late':
