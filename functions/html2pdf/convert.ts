@@ -45,7 +45,13 @@ export function createEngine(
     convert: async (conversion) => {
       const { options } = conversion;
       const cover = options.cover === undefined ? undefined : await printCover(conversion, options.cover);
-      const { path, overlays, pageCount, settled } = await browsers.run(conversion);
+      const {
+        path,
+        overlays,
+        pageCount,
+        settled,
+        warnings: ownWarnings = [],
+      } = await browsers.run(conversion);
       const facts = {
         settled: settled && (cover?.settled ?? true),
         ...(pageCount === undefined ? {} : { pageCount: pageCount + (cover?.pageCount ?? 0) }),
@@ -57,7 +63,12 @@ export function createEngine(
       const finish = { ...finishOf(options), obstacles: isPicture ? [PICTURED] : [] };
       const { pdf: finished, warnings } = await finishPdf(pdf, changes, finish);
       const sourceKind = conversion.files ? 'upload' : 'url';
-      return { ...facts, sourceKind, warnings, outputs: [{ path: finished.path }] };
+      return {
+        ...facts,
+        sourceKind,
+        warnings: [...ownWarnings, ...warnings],
+        outputs: [{ path: finished.path }],
+      };
     },
     warm: browsers.warm,
     close: async () => {

@@ -233,7 +233,7 @@ const documentOptions = {
     footerSpacing: spacing('--footer-spacing', [...FOOTER, 'footerLine'], 'content and footer'),
     headerHtml: html(
       '--header-html',
-      "Print this HTML, or the HTML at this URL, in the top margin. Chromium fills in the classes `pageNumber`, `totalPages`, `title`, `url` and `date`, and wkhtmltopdf's `page`, `topage`, `section` and `subsection`. Scripts do not run, and images must be data URLs",
+      "Print this HTML, or the HTML at this URL, in the top margin. Chromium fills in the classes `pageNumber`, `totalPages`, `title`, `url` and `date`, and wkhtmltopdf's `page`, `topage`, `section` and `subsection`. Scripts do not run. Pictures and style sheets are loaded, relative to its URL",
     ),
     footerHtml: html('--footer-html', 'Like `--header-html`, in the bottom margin'),
     headerFirst: onFirst('header', [...HEADER, 'headerLine', 'headerHtml']),

@@ -26,6 +26,9 @@ import {
   hasSections,
   heightOf,
   listOf,
+  loads,
+  longestOf,
+  prepareTexts,
   runningTextOn,
   runningTextsOf,
   sectionsOf,
@@ -68,8 +71,8 @@ const UNBROKEN =
 export const printPage: PageWork<Html2pdfOptions> = async (session, request, { folder, tell }) => {
   const { texts, limits } = request;
   const options = withDefaultHeader(request.options);
-  const header = runningTextsOf('header', options, texts);
-  const footer = runningTextsOf('footer', options, texts);
+  let header = runningTextsOf('header', options, texts);
+  let footer = runningTextsOf('footer', options, texts);
   const requestedLayout = layoutOf(options, { top: heightOf(header), bottom: heightOf(footer) });
   let layout = requestedLayout;
   const settled = await visit(session, request, windowOf(requestedLayout, options), tell, {
@@ -98,34 +101,38 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   session.frames.stop();
 
   const { locale, timezone, replacements, pageOffset } = options;
+  const title = String(await evaluate(session, '() => document.title'));
   const values = { url: request.url, now: new Date(), locale, timezone, replacements, pageOffset };
   const running = { values, place: paper };
-  const [headerTemplate, footerTemplate] = [
-    template(header.usual, 'header', running),
-    template(footer.usual, 'footer', running),
-  ];
-  const hasRunning = listOf(header).length > 0 || listOf(footer).length > 0;
+  const runningTexts = [...listOf(header), ...listOf(footer)];
   const named = hasSections(header) || hasSections(footer);
   const differ = header.differ || footer.differ;
-  // Chromium counts pages from 1, has no sections, and prints the same on every page.
-  const isNumbered = hasRunning && (pageOffset !== 0 || named || differ);
-  const settings = {
+  const hasResources = runningTexts.some(loads);
+  // Chromium counts pages from 1, has no sections, prints the same on every page, and loads nothing.
+  const isNumbered = runningTexts.length > 0 && (pageOffset !== 0 || named || differ || hasResources);
+  const survey = {
     ...printSettings(options, paper),
-    displayHeaderFooter: hasRunning && !isNumbered,
-    headerTemplate,
-    footerTemplate,
     generateTaggedPDF: options.tagged && canBeTagged,
   };
   const [path, overlay] = [join(folder, 'page.pdf'), join(folder, OVERLAY)];
   const output = { path, limits };
   let bookmarks: readonly Bookmark[] = [];
   if (options.toc || named) {
-    const survey = { ...settings, generateDocumentOutline: true };
-    await printToFile(session, survey, output);
+    await printToFile(session, { ...survey, generateDocumentOutline: true }, output);
     const written = readWrittenPdf(await readOutput(path));
     if (written) bookmarks = readBookmarks(written);
     if (options.toc && written) await numberContents(session, readDestinations(written), options);
   }
+  const longest = longestOf({ title, url: request.url, bookmarks });
+  const fitting = { values, longest, width: paper.width - paper.left - paper.right };
+  header = await prepareTexts(session, header, fitting);
+  footer = await prepareTexts(session, footer, fitting);
+  const settings = {
+    ...survey,
+    displayHeaderFooter: runningTexts.length > 0 && !isNumbered,
+    headerTemplate: template(header.usual, 'header', running),
+    footerTemplate: template(footer.usual, 'footer', running),
+  };
   const pageCount = await printToFile(session, settings, output);
   // Page numbers counted from the end, or past it, are only known after everything has been printed once.
   const ranges = chromiumRanges(options, pageCount);
@@ -145,10 +152,11 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
     };
     await printToFile(session, layer, { path: join(folder, TEXT_LAYER), limits });
   }
-  const reply = { settled, pageCount, hasText };
+  const isCut = [...listOf(header), ...listOf(footer)].some((text) => text.isCut);
+  const warnings = isCut ? ['A header or footer is too long for one line and was cut.'] : [];
+  const reply = { settled, pageCount, hasText, warnings };
   if (!isNumbered) return reply;
 
-  const title = String(await evaluate(session, '() => document.title'));
   const url = request.url;
   const date = values.now.toLocaleDateString(locale, { timeZone: timezone });
   const pages = pagesIn(ranges ?? `1-${pageCount}`).map((page) => {
@@ -168,7 +176,8 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
       },
     };
   });
-  await showRunningTexts(session, pages, paper);
+  const isMissing = await showRunningTexts(session, pages, { ...paper, hasResources });
+  if (isMissing) warnings.push('A picture or style sheet of a header or footer could not be loaded.');
   await printToFile(session, overlaySettings(paper), { path: overlay, limits });
   if (options.grayscale) await makeGray(overlay);
   return { ...reply, hasOverlay: true };

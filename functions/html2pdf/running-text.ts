@@ -1,6 +1,9 @@
-import { evaluate } from '../engines/chromium/page/evaluate.ts';
+import { addStyleSheet, boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
+import { unblock } from '../engines/chromium/page/wait/virtual-time.ts';
+import { within } from '../shared/time.ts';
 import type { Html2pdfOptions } from './options.ts';
+import { PIXEL } from './paper.ts';
 import type { Bookmark } from './written-pdf.ts';
 
 /** A header or footer: HTML, or three texts and a line. */
@@ -11,6 +14,8 @@ interface RunningText {
   readonly fontName: string;
   readonly fontSize: number;
   readonly spacing: number;
+  /** Whether the texts are too long for one line, so that their ends are cut. */
+  readonly isCut?: boolean;
 }
 
 /** Values for a template's placeholders, except page numbers. */
@@ -121,6 +126,102 @@ export function hasSections(running: RunningTexts): boolean {
   );
 }
 
+const RESOURCE = /<link\b|\bsrc(?:set)?\s*=\s*["']?(?!["']?data:)|url\(\s*["']?(?!["']?data:)/i;
+
+/** Whether HTML contains resources to load, which Chromium does not do in its own headers and footers. */
+export function loads({ html }: RunningText): boolean {
+  return html !== undefined && RESOURCE.test(html);
+}
+
+/** Minimum factor by which texts shrink to fit into one line. */
+const MIN_SCALE = 0.5;
+/** Minimum distance in millimeters between two texts in one line. */
+const GAP = 2;
+
+/** Measures the widths of texts in CSS pixels. */
+const MEASURE = `(font, json) => {
+  const context = new OffscreenCanvas(1, 1).getContext('2d');
+  context.font = font;
+  return JSON.stringify(JSON.parse(json).map((text) => context.measureText(text).width));
+}`;
+
+/** The longest text of each class whose text differs from page to page. */
+type Longest = Readonly<Record<string, string>>;
+
+/** Makes the URLs of a template's resources absolute, because headers and footers share one document. */
+const RESOLVE = `(html) => {
+  const page = new DOMParser().parseFromString(html, 'text/html');
+  const resolve = (css) => css.replace(/url\\(\\s*(["']?)(.*?)\\1\\s*\\)/gi, (all, quote, url) =>
+    URL.canParse(url, page.baseURI) ? 'url(' + quote + new URL(url, page.baseURI).href + quote + ')' : all);
+  for (const name of ['src', 'href']) {
+    for (const element of page.querySelectorAll('[' + name + ']')) {
+      if (typeof element[name] === 'string') element.setAttribute(name, element[name]);
+    }
+  }
+  for (const element of page.querySelectorAll('[style]')) element.setAttribute('style', resolve(element.getAttribute('style')));
+  for (const style of page.querySelectorAll('style')) style.textContent = resolve(style.textContent);
+  for (const base of page.querySelectorAll('base, script, meta, title')) base.remove();
+  return page.head.innerHTML + page.body.innerHTML;
+}`;
+
+/**
+ * Prepares texts for printing: shrinks those that are too long for one line of `width` millimeters, marks those that
+ * do not fit even then, and makes the URLs of resources absolute.
+ */
+export async function prepareTexts(
+  session: Session,
+  running: RunningTexts,
+  { values, longest, width }: { values: TemplateValues; longest: Longest; width: number },
+): Promise<RunningTexts> {
+  const fit = async (text: RunningText): Promise<RunningText> => {
+    const { html, fontName, fontSize, texts } = text;
+    if (html !== undefined)
+      return loads(text) ? { ...text, html: String(await evaluate(session, RESOLVE, html)) } : text;
+    const samples = texts.map((each) => textOf(fill(each, values), longest));
+    const font = `${fontSize}pt ${JSON.stringify(fontName)}`;
+    const measured: unknown = JSON.parse(
+      String(await evaluate(session, MEASURE, font, JSON.stringify(samples))),
+    );
+    const [left, center, right] = samples.map((_, index) => {
+      const pixels = boundedInteger((measured as unknown[])[index], { min: 0, max: 1e6 });
+      return pixels === 0 ? 0 : pixels * PIXEL + GAP;
+    }) as [number, number, number];
+    const needed = center ? center + 2 * Math.max(left, right) : left + right;
+    const scale = (width + GAP) / needed;
+    if (scale >= 1) return text;
+    return { ...text, fontSize: fontSize * Math.max(scale, MIN_SCALE), isCut: scale < MIN_SCALE };
+  };
+  const distinct = listOf(running);
+  const fitted = await Promise.all(distinct.map(fit));
+  const of = (text: RunningText | undefined) => text && fitted[distinct.indexOf(text)];
+  return { ...running, usual: of(running.usual), first: of(running.first), even: of(running.even) };
+}
+
+/** Returns the longest text of each class. A document rarely has more than 999 pages. */
+export function longestOf({
+  title,
+  url,
+  bookmarks,
+}: {
+  readonly title: string;
+  readonly url: string;
+  readonly bookmarks: readonly Bookmark[];
+}): Longest {
+  const longest = (level: number) =>
+    bookmarks
+      .filter((bookmark) => bookmark.level === level)
+      .reduce((best, bookmark) => (bookmark.title.length > best.length ? bookmark.title : best), '');
+  const count = '000';
+  return { pageNumber: count, totalPages: count, title, url, section: longest(1), subsection: longest(2) };
+}
+
+/** Returns the text of a filled template, with the longest text of each class. */
+function textOf(html: string, longest: Longest): string {
+  return html
+    .replace(/<span class="(\w+)"><\/span>/g, (_, name: string) => longest[name] ?? '')
+    .replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+}
+
 /** Position of templates: the size of the paper and its margins in millimeters. */
 interface Place {
   readonly height: number;
@@ -138,28 +239,24 @@ export function template(
 ): string {
   if (!running) return '<span></span>';
   if (running.html !== undefined) return htmlTemplate(running.html, edge, place);
-  const { texts, line, fontName, fontSize, spacing } = running;
+  const { texts, line, fontName, fontSize, spacing, isCut } = running;
   const { height, top, bottom, left, right } = place;
   const inner = edge === 'header' ? 'bottom' : 'top';
   const distance = height - (edge === 'header' ? top : bottom) + spacing;
   const cells = texts.map((text, index) => {
     const align = ['left', 'center', 'right'][index];
-    // An empty text leaves its space to the others, and a long one wraps.
-    const style = `flex:${text === '' ? 0 : 1} 1 0;min-width:0;text-align:${align};white-space:pre-wrap;overflow-wrap:anywhere`;
-    return `<div style="${style}">${fill(text, values)}</div>`;
+    // As in wkhtmltopdf, each text is one line as wide as the content. Texts that are cut share the width.
+    const place = isCut ? 'flex:0 1 auto;overflow:hidden;text-overflow:ellipsis' : 'grid-area:1/1';
+    return `<div style="${place};text-align:${align};white-space:pre">${fill(text, values)}</div>`;
   });
-  // Texts on both sides keep the middle text centered.
-  const isCentered = texts[1] !== '';
   const style = [
     // By default, Chromium places both at the paper's edges, but they belong next to the content.
     `position:absolute;${inner}:${distance}mm;left:${left}mm;right:${right}mm`,
-    // The height is one line, so that a text that wraps does not move the others.
-    `display:flex;gap:2mm;height:1lh;line-height:normal;font-family:${escapeHtml(JSON.stringify(fontName))};font-size:${fontSize}pt`,
+    `display:${isCut ? `flex;gap:${GAP}mm;justify-content:space-between` : 'grid'};height:1lh;line-height:normal;font-family:${escapeHtml(JSON.stringify(fontName))};font-size:${fontSize}pt`,
     `padding-${inner}:0.5mm`,
     line ? `border-${inner}:0.3mm solid black` : '',
   ];
-  const row = isCentered ? cells.map((cell) => cell.replace('flex:0 ', 'flex:1 ')) : cells;
-  return `<div style="${style.join(';')}">${row.join('')}</div>`;
+  return `<div style="${style.join(';')}">${cells.join('')}</div>`;
 }
 
 /** Classes that scripts in wkhtmltopdf headers fill in, and the ones that Chromium fills in itself. */
@@ -172,7 +269,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   doctitle: 'title',
 };
 
-/** Places the caller's HTML between the margins. Chromium neither runs its scripts nor loads its resources. */
+/** Places the caller's HTML between the margins. Its scripts do not run. */
 function htmlTemplate(html: string, edge: Edge, place: Place): string {
   const classes = html.replace(/\bclass\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi, (_all, ...values) => {
     const names = values.slice(0, 3).find((value) => value !== undefined) as string;
@@ -259,20 +356,54 @@ const FILL = `(json) => {
   });
 }`;
 
-/** Replaces the page with one that contains only its headers and footers. Nothing in it runs or loads. */
+/** Keeps styles of a header from moving the pages, or covering them. */
+const SHEETS = `html, body {
+  margin: 0 !important; padding: 0 !important; border: 0 !important; background: none !important;
+  width: auto !important; height: auto !important; position: static !important; display: block !important;
+  overflow: visible !important; transform: none !important; zoom: 1 !important;
+}
+body > * + * { break-before: page }`;
+
+/** Waits until all resources are loaded, and returns whether one of them is missing. */
+const LOAD = `async () => {
+  const settled = (target) => new Promise((done) => {
+    for (const event of ['load', 'error']) target.addEventListener(event, done);
+  });
+  await Promise.all([...document.images].map((image) => image.complete || settled(image)));
+  if (document.readyState !== 'complete') await settled(window);
+  return [...document.images].some((image) => image.naturalWidth === 0) ||
+    [...document.querySelectorAll('link[rel~=stylesheet]')].some((link) => !link.sheet);
+}`;
+/** Maximum milliseconds to wait for the resources of headers and footers. */
+const LOAD_TIMEOUT = 10_000;
+
+/**
+ * Replaces the page with one that contains only its headers and footers. No script runs in it. Returns whether a
+ * resource could not be loaded.
+ */
 export async function showRunningTexts(
   session: Session,
   pages: ReadonlyArray<{ readonly template: string; readonly values: Values }>,
-  { width, height }: { readonly width: number; readonly height: number },
-): Promise<void> {
+  {
+    width,
+    height,
+    hasResources,
+  }: { readonly width: number; readonly height: number; readonly hasResources: boolean },
+): Promise<boolean> {
   const { protocol, frameId, relay } = session;
-  relay.close();
+  if (!hasResources) relay.close();
   await protocol.send('Emulation.setScriptExecutionDisabled', { value: true });
   await protocol.send('Page.navigate', { url: 'about:blank' });
   const box = `position:relative;width:${width}mm;height:${height}mm;overflow:hidden;break-inside:avoid`;
   const sheets = pages.map(({ template }) => `<div style="${box}">${template}</div>`);
-  const style = '<style>body { margin: 0 } body > * + * { break-before: page }</style>';
-  const html = `<!doctype html>${style}<body>${sheets.join('')}`;
-  await protocol.send('Page.setDocumentContent', { frameId, html });
+  await protocol.send('Page.setDocumentContent', {
+    frameId,
+    html: `<!doctype html><body>${sheets.join('')}`,
+  });
+  await addStyleSheet(session, SHEETS);
   await evaluate(session, FILL, JSON.stringify(pages.map(({ values }) => values)));
+  if (!hasResources) return false;
+  const missing = await within(LOAD_TIMEOUT, unblock(session, evaluate(session, LOAD)));
+  relay.close();
+  return missing !== false;
 }

@@ -36,16 +36,20 @@ interface BrowserPool<Options extends PageOptions> {
   close(): Promise<void>;
 }
 
-/** No network, for uploaded pages: a page may be private, and its scripts must not send it anywhere. */
-const NO_NETWORK: EgressGuard = {
-  check: async () => {
-    const message = 'An uploaded page reaches the network only with --enable-network.';
-    throw new ConversionError('BLOCKED_ADDRESS', message);
-  },
-  connect: ({ host }) => {
-    throw new Error(`An uploaded page tried to connect to ${host}.`);
-  },
-};
+/**
+ * Returns the network of an uploaded page, which may be private, so that its scripts must not send it anywhere. Headers
+ * and footers that the caller names by URL load pictures from their hosts.
+ */
+function networkOfUpload(egress: EgressGuard, hosts: readonly string[]): EgressGuard {
+  return {
+    ...egress,
+    check: async (url, context) => {
+      if (hosts.includes(new URL(url).host)) return egress.check(url, context);
+      const message = 'An uploaded page reaches the network only with --enable-network.';
+      throw new ConversionError('BLOCKED_ADDRESS', message);
+    },
+  };
+}
 
 /** Maximum bytes of a downloaded style sheet, header or footer. */
 const TEXT_BYTES = 1_000_000;
@@ -71,9 +75,9 @@ export function createBrowserPool<Options extends PageOptions>(
     const source = uploaded?.url ?? conversion.source;
     const served = uploaded && { host: source.host, files: uploaded.files };
     const checked = uploaded ? [] : [await egress.check(source, conversion)];
-    const allowed = uploaded && !conversion.options.network ? NO_NETWORK : egress;
     const options = withCredentials(conversion.options, source);
-    const texts = await readTexts(conversion);
+    const { texts, hosts } = await readTexts(conversion);
+    const allowed = uploaded && !options.network ? networkOfUpload(egress, hosts) : egress;
     const caps = { bytes: 5 * limits.sourceBytes };
     const proxy = await startEgressProxy(allowed, caps, checked, account, served);
     const request: PageRequest<Options> = {
@@ -107,11 +111,12 @@ export function createBrowserPool<Options extends PageOptions>(
     }
   }
 
-  /** Reads the options whose value is text, or the URL of a text. */
-  async function readTexts(conversion: Conversion<Options, URL>): Promise<PageRequest['texts']> {
+  /** Reads the options whose value is text, or the URL of a text. Returns the hosts of those URLs, too. */
+  async function readTexts(conversion: Conversion<Options, URL>) {
     const { directory, signal, account } = conversion;
     const options: Readonly<Partial<Record<TextOption, string | undefined>>> = conversion.options;
     const texts: Partial<Record<TextOption, string>> = {};
+    const hosts: string[] = [];
     for (const [option, name] of Object.entries(TEXT_OPTIONS) as [TextOption, string][]) {
       const value = options[option];
       if (value === undefined) continue;
@@ -123,10 +128,17 @@ export function createBrowserPool<Options extends PageOptions>(
           throw ofOption(error, `The file for '${name}'`, name);
         },
       );
-      texts[option] = await readFile(path, 'utf8');
+      const text = await readFile(path, 'utf8');
+      // Resources of a header are relative to its own URL. That of a sent file is internal.
+      const isSent = conversion.sent?.includes(value) === true;
+      if (!isSent) hosts.push(new URL(value).host);
+      texts[option] =
+        option === 'styleSheet'
+          ? text
+          : `<base href="${isSent ? 'about:blank' : new URL(value).href.replaceAll('"', '%22')}">${text}`;
       await rm(path);
     }
-    return texts;
+    return { texts, hosts };
   }
 
   return {

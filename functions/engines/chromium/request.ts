@@ -41,6 +41,8 @@ export interface PageReply {
   readonly hasText?: boolean;
   /** Number of pages in the document. */
   readonly pageCount?: number;
+  /** Sentences for the caller. */
+  readonly warnings?: readonly string[];
   /** Whether the page stopped changing in time. */
   readonly settled: boolean;
 }

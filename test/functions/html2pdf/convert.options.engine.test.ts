@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { getDocument, PermissionFlag } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { permissionsOf, readPdf } from '../../helpers/pdf.ts';
+import { drawPage, permissionsOf, readPdf } from '../../helpers/pdf.ts';
 import { usePages } from '../engines/chromium/use-pages.ts';
 
 const SCRIPTED = (script: string) => `<!doctype html><p id=p>unchanged</p><script>${script}</script>`;
@@ -24,8 +25,47 @@ const { asked, convert, origin, pdf } = await usePages({
   '/zh': '<!doctype html><html lang=zh><meta charset=utf-8><p>直骨令</p>',
   '/filtered': `<!doctype html><p>plain</p><p style="filter:blur(1px)">blurred</p>
       <div style="filter:drop-shadow(0 0 3px #888)"><b style="visibility:hidden">hidden</b> shadowed <a href="https://example.com/">link</a></div>`,
+  '/twice': '<!doctype html><p>twice',
+  '/lines': `<!doctype html><h1>First<br>line</h1><h2>Text<div>block</div></h2>
+      <h2 style="display:flex;gap:9px"><b>One</b><b>two</b></h2><h2>co<wbr>herent <i>words</i></h2>`,
+  '/deep/logo.html':
+    '<!doctype html><html><head><link rel=stylesheet href="../deep/style.css"></head><body><img src="logo.svg" alt=""><b></b>',
+  '/deep/logo.svg': (_, response) =>
+    response
+      .setHeader('content-type', 'image/svg+xml')
+      .end(
+        "<svg xmlns='http://www.w3.org/2000/svg' width='40' height='40'><rect width='40' height='40' fill='green'/></svg>",
+      ),
+  '/deep/style.css': (_, response) =>
+    response
+      .setHeader('content-type', 'text/css')
+      .end(
+        'body { margin: 90px; background: red } b { position: absolute; top: 0; left: 150px; width: 200px; height: 40px; background: blue }',
+      ),
+  '/polish': (_, response) =>
+    response
+      .setHeader('content-type', 'text/html')
+      .end(Buffer.from('<!doctype html><p>\xa3\xf3d\xbc', 'latin1')),
+  '/declared': (_, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><meta charset=utf-8><p>Łódź'),
+  '/attached': (_, response) => {
+    response.setHeader('content-type', 'text/html').setHeader('content-disposition', 'attachment');
+    response.end('<!doctype html><p>Łódź');
+  },
   '/late': SCRIPTED('setTimeout(() => {}, 100)'),
 });
+
+const CUT = 'A header or footer is too long for one line and was cut.';
+
+/** Returns the lines of the first page with their heights above its bottom, in points. */
+async function textsOf(bytes: Buffer): Promise<{ str: string; y: number }[]> {
+  const document = await getDocument({ data: new Uint8Array(bytes), verbosity: 0 }).promise;
+  const { items } = await (await document.getPage(1)).getTextContent();
+  await document.loadingTask.destroy();
+  return items.flatMap((item) =>
+    'str' in item && item.str.trim() ? [{ str: item.str.trim(), y: Math.round(item.transform[5]) }] : [],
+  );
+}
 
 async function inside(bytes: Buffer, password = '') {
   const document = await getDocument({ data: new Uint8Array(bytes), verbosity: 0, password }).promise;
@@ -51,6 +91,12 @@ describe('a PDF', () => {
     const { bytes } = await pdf(path);
 
     expect(bytes.toString('latin1')).toMatch(new RegExp(`/FontName /\\w+\\+${face}`));
+  });
+
+  it('separates the lines of a heading in its bookmark', async () => {
+    const { titles } = await inside((await pdf('/lines')).bytes);
+
+    expect(titles).toEqual(['First line', 'Text block', 'One two', 'coherent words']);
   });
 
   it('has bookmarks, structure, language and alternative texts', async () => {
@@ -117,9 +163,25 @@ describe('a PDF', () => {
   });
 });
 
+describe('an encoding', () => {
+  it.each([
+    ['/polish', 'iso-8859-2', 'Łódź'],
+    ['/declared', 'windows-1252', 'Łódź'],
+    ['/attached', 'utf-8', 'Łódź'],
+  ])('is that of a page that declares none: %s in %s', async (page, encoding, expected) => {
+    expect((await pdf(page, { '--encoding': encoding })).text).toBe(expected);
+  });
+
+  it('is that of an upload that declares none', async () => {
+    const files = [{ path: 'page.html', url: `${origin}/polish` }];
+
+    expect((await pdf('/polish', { '--encoding': 'iso-8859-2' }, { files })).text).toBe('Łódź');
+  });
+});
+
 describe('headers and footers', () => {
-  it('are HTML or its URL, without scripts and requests', async () => {
-    const { text } = await pdf('/document', {
+  it('are HTML or its URL, without scripts', async () => {
+    const { text, warnings } = await pdf('/document', {
       '--header-html': `${origin}/header.html`,
       '--footer-html': '<i>Page <span class="pageNumber"></span></i>',
     });
@@ -127,7 +189,48 @@ describe('headers and footers', () => {
     expect(text).toMatch(/Head 11/);
     expect(text).toMatch(/Page 1/);
     expect(text).not.toContain('scripted');
-    expect(asked.map(({ url }) => url)).not.toContain('/seen.png');
+    expect(asked.map(({ url }) => url)).toContain('/seen.png');
+    expect(warnings).toEqual(['A picture or style sheet of a header or footer could not be loaded.']);
+  });
+
+  it.each(['/document', 'upload'])(
+    'load pictures and style sheets relative to their URL: %s',
+    async (page) => {
+      const files = page === 'upload' ? [{ path: 'page.html', url: `${origin}/document` }] : undefined;
+      const query = {
+        '--header-html': `${origin}/deep/logo.html`,
+        '--footer-html': '<i>plain</i>',
+        '-T': '20',
+      };
+      const { bytes, warnings } = await pdf('/document', query, { files });
+
+      const { data, info } = await sharp(await drawPage(bytes, 1, 1))
+        .raw()
+        .toBuffer({ resolveWithObject: true });
+      const colorAt = (x: number, y: number) =>
+        [...data.subarray((y * info.width + x) * info.channels)].slice(0, 3);
+      expect(colorAt(33, 5)).toEqual([0, 128, 0]);
+      expect(colorAt(200, 5)).toEqual([0, 0, 255]);
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  it.each([
+    [{ '--footer-center': `${'A sentence that is long. '.repeat(4)}End` }, 1, []],
+    [
+      { '--footer-left': `${'A sentence. '.repeat(6)}End`, '--footer-right': `${'More. '.repeat(9)}End` },
+      2,
+      [],
+    ],
+    [{ '--footer-center': `${'A sentence. '.repeat(9)}[section] End`, '--page-offset': '1' }, 1, []],
+    [{ '--footer-center': `${'A sentence that is long. '.repeat(19)}End` }, 0, [CUT]],
+  ])('are one line, however long: %j', async (query, count, expected) => {
+    const { bytes, warnings } = await pdf('/twice', query);
+
+    const ends = (await textsOf(bytes)).filter(({ str }) => /End$/.test(str));
+    expect(ends).toHaveLength(count);
+    expect(new Set((await textsOf(bytes)).filter(({ y }) => y < 60).map(({ y }) => y)).size).toBe(1);
+    expect(warnings).toEqual(expected);
   });
 
   it('are downloaded through the guard', async () => {

@@ -46,13 +46,17 @@ export async function startBrowsers(tool: 'html2pdf' | 'html2image', rules: Egre
     address: string,
     options: Readonly<Record<string, string | readonly string[]>> = {},
     asked: ConvertOptions = {},
-  ): Promise<{ path: string; pageCount?: number; settled?: boolean }> {
-    const { outputs, pageCount, settled } = await engine.open(new URL(address), { ...asked, options });
+  ): Promise<{ path: string; pageCount?: number; settled?: boolean; warnings?: readonly string[] }> {
+    const { outputs, pageCount, settled, warnings } = await engine.open(new URL(address), {
+      ...asked,
+      options,
+    });
     for await (const { path } of outputs)
       return {
         path,
         ...(pageCount === undefined ? {} : { pageCount }),
         ...(settled === undefined ? {} : { settled }),
+        ...(warnings === undefined ? {} : { warnings }),
       };
     throw new Error('no output');
   }
