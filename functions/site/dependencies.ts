@@ -33,7 +33,7 @@ type Shared = Pick<
 
 /** Opens the site on AWS, with its secrets and the files beside this script. */
 export async function openSite(
-  { origin, resultsOrigin, signUp, mail, openId }: SiteEnvironment,
+  { origin, resultsOrigin, resultHours, signUp, mail, openId }: SiteEnvironment,
   { tools, supportUrl, keep, limits, ...shared }: Shared,
 ): Promise<Site> {
   const folder = join(import.meta.dirname, 'site');
@@ -56,6 +56,7 @@ export async function openSite(
     resultOrigins: [resultsOrigin],
     path: SITE_PATH,
     maxSource: limits.sourceBytes,
+    resultHours,
     maxBody: MAX_INLINE_BYTES,
   });
 }

@@ -18,16 +18,19 @@ const PLAIN_TARGETS = [
 export function frontPage(
   language: Language,
   tools: readonly Tool[],
-  { maxSource, maxBody }: FileLimits,
+  { maxSource, maxBody, resultHours }: FileLimits,
 ): Html {
   const text = FRONT[language];
   const names = [...new Set(tools.map(({ example }) => example.infile))];
   const chips = names.map(
     (name) => html`<button type="button" class="chip" data-sample="${name}">${name}</button>`,
   );
+  const unit = resultHours % 24 === 0 ? 'day' : 'hour';
+  const life = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' });
+  const lifeText = life.format(unit === 'day' ? resultHours / 24 : resultHours);
   const promises = text.promises.map(
-    ([title, lead], index) =>
-      html`<li><strong>${title}</strong> ${lead}${index === 2 && html` <a href="/docs">${text.api}</a>`}</li>`,
+    ([title, lead = ''], index) =>
+      html`<li><strong>${title}</strong> ${lead.replace('{life}', lifeText)}${index === 2 && html` <a href="/docs">${text.api}</a>`}</li>`,
   );
   return html`<hgroup class="hero"><h1>${text.title}</h1><p>${text.lead}</p></hgroup>
 <noscript>${plainForm(text)}</noscript>

@@ -68,6 +68,8 @@ export interface FileLimits {
   readonly maxSource: number;
   /** Maximum size of a file in a request. Larger ones are uploaded first. */
   readonly maxBody?: number | undefined;
+  /** Hours for which results are kept. */
+  readonly resultHours: number;
 }
 
 /** Returns the page for trying conversions. */

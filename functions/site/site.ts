@@ -5,6 +5,7 @@ import type { HttpRequest } from '../router/http.ts';
 import { commonParameters, llmsText } from '../router/reference.ts';
 import { type HttpReply, problemsOf } from '../router/reply.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { describe } from '../shared/log.ts';
 import type { Tool } from '../shared/tool.ts';
 import { type AccountDependencies, createAccounts } from './accounts/accounts.ts';
 import { isOwnForm, sessionCookie, sessionIn } from './accounts/forms.ts';
@@ -207,37 +208,47 @@ export function createSite(dependencies: SiteDependencies): Site {
     return { routed: { ...request, path: target, ...(member && { member }) } };
   }
 
+  const respond: Site['respond'] = async (sent, origin) => {
+    if (sent.path !== place && !sent.path.startsWith(`${place}/`)) return undefined;
+    const request = { ...sent, path: sent.path.slice(place.length) || '/' };
+    const { path, method } = request;
+    if (accounts?.has(path)) return account(request, origin);
+    const target = method === 'POST' && Object.hasOwn(CONVERSIONS, path) && CONVERSIONS[path];
+    if (target) return convert(request, origin, target);
+    if (method !== 'GET' && method !== 'HEAD') return undefined;
+    if (path === '/site/session') return session(request, origin);
+    if (path === '/site/check') return check(request);
+    if (path === '/llms.txt')
+      return send(request, origin, { 'Content-Type': 'text/plain; charset=utf-8' }, () => llmsText(tools));
+    const file = files.get(path);
+    if (file) {
+      const cache = 'public, max-age=31536000, immutable';
+      const own = { 'Content-Type': file.contentType, 'Cache-Control': cache };
+      return send(request, origin, own, () => file.text);
+    }
+    if (path === '/') {
+      const language = languageOf(request.header('accept-language'));
+      const own = { Vary: 'Accept-Encoding, Accept-Language', 'Content-Language': language };
+      return send(request, origin, own, () => placed(front(language)), `/ ${language}`);
+    }
+    const render = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (render) return send(request, origin, {}, () => placed(render()));
+    if (path.startsWith('/api') || path.startsWith('/files/')) return undefined;
+    if (!request.header('accept')?.includes('text/html')) return undefined;
+    const body = placed(layout(assets, { title: TEXTS.notFound.title, main: message(TEXTS.notFound) }));
+    return { status: 404, headers, body };
+  };
+
   return {
-    async respond(sent, origin) {
-      if (sent.path !== place && !sent.path.startsWith(`${place}/`)) return undefined;
-      const request = { ...sent, path: sent.path.slice(place.length) || '/' };
-      const { path, method } = request;
-      if (accounts?.has(path)) return account(request, origin);
-      const target = method === 'POST' && Object.hasOwn(CONVERSIONS, path) && CONVERSIONS[path];
-      if (target) return convert(request, origin, target);
-      if (method !== 'GET' && method !== 'HEAD') return undefined;
-      if (path === '/site/session') return session(request, origin);
-      if (path === '/site/check') return check(request);
-      if (path === '/llms.txt')
-        return send(request, origin, { 'Content-Type': 'text/plain; charset=utf-8' }, () => llmsText(tools));
-      const file = files.get(path);
-      if (file) {
-        const cache = 'public, max-age=31536000, immutable';
-        const own = { 'Content-Type': file.contentType, 'Cache-Control': cache };
-        return send(request, origin, own, () => file.text);
-      }
-      if (path === '/') {
-        const language = languageOf(request.header('accept-language'));
-        const own = { Vary: 'Accept-Encoding, Accept-Language', 'Content-Language': language };
-        return send(request, origin, own, () => placed(front(language)), `/ ${language}`);
-      }
-      const render = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      if (render) return send(request, origin, {}, () => placed(render()));
-      if (path.startsWith('/api') || path.startsWith('/files/')) return undefined;
-      if (!request.header('accept')?.includes('text/html')) return undefined;
-      const body = placed(layout(assets, { title: TEXTS.notFound.title, main: message(TEXTS.notFound) }));
-      return { status: 404, headers, body };
-    },
+    // A store that fails must neither reset the connection nor end the function.
+    respond: (sent, origin) =>
+      respond(sent, origin).catch((thrown: unknown) => {
+        dependencies.accounts?.log('site failed', { cause: describe(thrown) }, 'error');
+        const { status, message: detail } = ConversionError.from(thrown);
+        if (sent.path.startsWith(`${place}/site/`)) return json(status, { detail });
+        const body = placed(layout(assets, { title: TEXTS.failed.title, main: message(TEXTS.failed) }));
+        return { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body };
+      }),
   };
 }
 

@@ -197,6 +197,7 @@ export class ServiceStack extends Stack {
     return {
       origin,
       resultsOrigin: `https://${bucket.bucketRegionalDomainName}`,
+      resultHours: 24 * this.#settings.resultDays,
       signUp,
       ...(mail && { mail }),
       ...((provider ?? openId) && { openId: provider ?? openId }),

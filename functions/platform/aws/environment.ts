@@ -41,6 +41,8 @@ export interface SiteEnvironment {
   readonly origin: string;
   /** Origin of the results. */
   readonly resultsOrigin: string;
+  /** Hours for which results are kept. */
+  readonly resultHours: number;
   readonly signUp: 'open' | 'invite' | 'off';
   /** Sender of emails, and the SSM parameter with the URL of the mail server. No emails are sent if absent. */
   readonly mail?: { readonly from: string; readonly parameter: string } | undefined;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createSmtp } from '../../../functions/platform/smtp.ts';
 import { llmsText } from '../../../functions/router/reference.ts';
+import { HOUR } from '../../../functions/shared/time.ts';
 import { assetsOf } from '../../../functions/site/html.ts';
 import { createSite, type Site } from '../../../functions/site/site.ts';
 import * as tools from '../../../functions/tools.ts';
@@ -128,5 +129,6 @@ function openSite(settings: Settings, dependencies: Dependencies, { operation, s
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
     supportUrl: contact.supportUrl === `${settings.origin}/support` ? undefined : contact.supportUrl,
     maxSource: settings.conversionLimits.sourceBytes,
+    resultHours: Math.round(settings.resultLife / HOUR),
   });
 }

@@ -56,6 +56,23 @@ async function signIn(email: string) {
 
 const signInOperator = (email?: string) => site.enterOperator(email);
 
+describe('a store that fails', () => {
+  it.each([
+    ['/account', 'text/html', 'Something went wrong'],
+    ['/operator', 'text/html', 'Something went wrong'],
+    ['/site/session', 'application/json', 'Internal error'],
+  ])('is an error of the page: %s', async (path, type, text) => {
+    const { cookie } = await signIn('ada@example.com');
+    vi.spyOn(stores.records, 'get').mockRejectedValue(new Error('The table cannot be reached.'));
+
+    const { status, contentType, body } = await visit(path, { cookie });
+
+    expect(status).toBeGreaterThanOrEqual(500);
+    expect(contentType).toContain(type);
+    expect(body).toContain(text);
+  });
+});
+
 describe('signing up', () => {
   it('creates an account with a valid key, which survives one reload', async () => {
     const { cookie, body } = await signIn('alice@example.com');

@@ -66,6 +66,7 @@ export async function openSite(initial: SiteOptions) {
         tools: [],
         assets: assetsOf({ script: '', style: '' }),
         maxSource: 1,
+        resultHours: 24,
         accounts: dependencies,
       }),
       route: async (request) => {
@@ -106,6 +107,7 @@ export async function openSite(initial: SiteOptions) {
     return {
       status: response.statusCode as number,
       location: response.headers.location as string | undefined,
+      contentType: response.headers['content-type'] as string | undefined,
       policy: response.headers['content-security-policy'] as string | undefined,
       setCookie,
       cookie: setCookie?.split(';')[0],

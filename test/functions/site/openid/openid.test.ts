@@ -64,6 +64,7 @@ function serve(signUp: SignUp, issuer = provider.issuer): void {
     tools: [],
     assets: assetsOf({ script: '', style: '' }),
     maxSource: 1,
+    resultHours: 24,
     accounts: {
       ...stores,
       defaultLimits: {},

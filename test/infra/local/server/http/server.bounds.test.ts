@@ -91,6 +91,7 @@ beforeAll(async () => {
       tools: ALL,
       assets,
       maxSource: 1,
+      resultHours: 24,
       accounts: {
         ...stores,
         defaultLimits: {},
