@@ -61,7 +61,8 @@ export function createKeys(table: Table): Keys {
 
   async function markUsed({ id, lastUsed }: KeyRecord): Promise<void> {
     if (lastUsed === dayOf()) return;
-    await table.update(id, { set: { lastUsed: dayOf() }, when: { hash: 'present' } });
+    // A write that fails, for example because it is throttled, must not refuse a valid key.
+    await table.update(id, { set: { lastUsed: dayOf() }, when: { hash: 'present' } }).catch(() => {});
   }
 
   return {

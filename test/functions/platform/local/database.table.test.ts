@@ -99,6 +99,21 @@ it('refuses a key whose account is disabled while the key is added', async () =>
   await close();
 });
 
+it('finds a valid key although its use cannot be recorded', async () => {
+  const { keys, database, close } = await open();
+  const { apiKey, record } = await keys.create({ name: 'first' });
+  const table = createSqliteTable(database, database.transaction);
+  const throttled = createKeys({
+    ...table,
+    update: async () => {
+      throw new Error('throttled');
+    },
+  });
+
+  expect(await throttled.find(apiKey)).toEqual(record);
+  await close();
+});
+
 it('lists more items than it reads at once', async () => {
   const { database, close } = await open();
   const table = createSqliteTable(database, database.transaction);
