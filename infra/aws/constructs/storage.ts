@@ -3,7 +3,7 @@ import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { CACHE_PREFIX } from '../../../functions/platform/result-cache.ts';
-import { DEMO_PREFIX, UPLOAD_PREFIX } from '../../../functions/platform/storage.ts';
+import { DEMO_PREFIX, ONCE_PREFIX, UPLOAD_PREFIX } from '../../../functions/platform/storage.ts';
 import { acknowledge } from './acknowledge.ts';
 
 /** Stores results for `days`: not public, TLS only, encrypted, readable from other origins by presigned URL. */
@@ -16,8 +16,9 @@ export class ResultsBucket extends Bucket {
       encryption: BucketEncryption.S3_MANAGED,
       lifecycleRules: [
         { expiration: Duration.days(days), abortIncompleteMultipartUploadAfter: Duration.days(1) },
-        // Uploads expire after an hour, and a cached result is used for less than a day.
-        ...[DEMO_PREFIX, UPLOAD_PREFIX, CACHE_PREFIX].map((prefix) => ({
+        // Uploads expire after an hour, a cached result is used for less than a day, and one for a single download is
+        // deleted after it, unless that fails.
+        ...[DEMO_PREFIX, ONCE_PREFIX, UPLOAD_PREFIX, CACHE_PREFIX].map((prefix) => ({
           prefix,
           expiration: Duration.days(1),
         })),

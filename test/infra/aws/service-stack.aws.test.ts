@@ -201,7 +201,7 @@ describe('the stack', () => {
       },
       BucketEncryption: Match.anyValue(),
       LifecycleConfiguration: {
-        Rules: [undefined, 'demo/', 'uploads/', 'cache/'].map((Prefix) =>
+        Rules: [undefined, 'demo/', 'once/', 'uploads/', 'cache/'].map((Prefix) =>
           Match.objectLike({ ExpirationInDays: 1, Status: 'Enabled', ...(Prefix && { Prefix }) }),
         ),
       },
