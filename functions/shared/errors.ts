@@ -257,9 +257,9 @@ export function ofOption(error: unknown, file: string, option: string): unknown 
 /** SQLite's result code for a full disk: https://sqlite.org/rescode.html */
 const SQLITE_FULL = 13;
 
-/** Whether an error or one of its causes reports a full disk. */
+/** Whether an error, one of its causes or the report of a worker tells of a full disk. */
 function isDiskFull(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
+  if (typeof thrown !== 'object' || thrown === null) return false;
   const { code, errcode = 0, cause } = thrown as { code?: string; errcode?: number; cause?: unknown };
   const isFull = code === 'ENOSPC' || code === 'EDQUOT' || (errcode & 0xff) === SQLITE_FULL;
   return isFull || isDiskFull(cause);

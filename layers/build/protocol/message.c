@@ -3,6 +3,7 @@
 #include "message.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -60,6 +61,16 @@ void format_error(char *line, size_t size, const char *code, const char *values,
 void send_code(const char *code)
 {
     send_error(code, "%s", "");
+}
+
+bool disk_is_full(const char *target)
+{
+    char block[4096] = "";
+    const int file = open(target, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    const bool full = file >= 0 && write(file, block, sizeof block) < 0 && (errno == ENOSPC || errno == EDQUOT);
+    if (file >= 0)
+        close(file);
+    return full;
 }
 
 void send_error(const char *code, const char *values, ...)

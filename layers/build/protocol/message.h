@@ -41,6 +41,9 @@ void finish_answer(FILE *answer);
 // Sends an error without values.
 void send_code(const char *code);
 
+// Whether a file could not be written because the disk is full. Appends to the file.
+bool disk_is_full(const char *target);
+
 // Sends an error. `values` is a format string for the members of its values, or "". Texts in it must not need
 // escaping.
 __attribute__((format(printf, 2, 3))) void send_error(const char *code, const char *values, ...);

@@ -48,15 +48,18 @@ static void complete_trailer(qpdf_data pdf)
         qpdf_oh_replace_key(pdf, trailer, "/Size", qpdf_oh_new_integer(pdf, 0));
 }
 
-// Reopens the source to find out why a job failed, because jobs report no error codes.
-static void send_reason(const char *source, const char *password)
+// Reopens the source to find out why a job failed to write the target, because jobs report no error codes.
+static void send_reason(yyjson_val *arguments, const char *target)
 {
+    const char *source = text_member(arguments, "source"), *password = text_member(arguments, "password");
     qpdf_data pdf = qpdf_init();
     qpdf_silence_errors(pdf);
     qpdf_set_suppress_warnings(pdf, QPDF_TRUE);
     qpdf_read(pdf, source ? source : "", password);
-    const bool locked = qpdf_has_error(pdf) && qpdf_get_error_code(pdf, qpdf_get_error(pdf)) == qpdf_e_password;
-    send_code(!locked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED");
+    const bool damaged = qpdf_has_error(pdf);
+    const bool locked = damaged && qpdf_get_error_code(pdf, qpdf_get_error(pdf)) == qpdf_e_password;
+    const bool full = !damaged && target && disk_is_full(target);
+    send_code(full ? "ENOSPC" : !locked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED");
     qpdf_cleanup(&pdf);
 }
 
@@ -106,7 +109,7 @@ static void edit(const struct request *request)
 {
     const char *update = text_member(request->arguments, "update");
     if (update && !write_updated(request->arguments, update)) {
-        send_reason(text_member(request->arguments, "source"), text_member(request->arguments, "password"));
+        send_reason(request->arguments, text_member(request->arguments, "updated"));
         return;
     }
     char *text = yyjson_val_write(yyjson_obj_get(request->arguments, "job"), 0, NULL);
@@ -133,7 +136,7 @@ static void edit(const struct request *request)
         fprintf(answer, "{\"pageCount\":%d}", pages);
         finish_answer(answer);
     } else {
-        send_reason(text_member(request->arguments, "source"), text_member(request->arguments, "password"));
+        send_reason(request->arguments, text_member(yyjson_obj_get(request->arguments, "job"), "outputFile"));
     }
     malloc_trim(0);
 }
