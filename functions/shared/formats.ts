@@ -44,8 +44,7 @@ const TABLE = {
   bmp: { contentType: 'image/bmp', matches: starts('BM'), maxSide: 1_000_000 },
   ico: { contentType: 'image/vnd.microsoft.icon', matches: starts('\0\0\x01\0'), maxSide: 256 },
   pdf: { contentType: 'application/pdf', matches: starts('%PDF-') },
-  // Text has no signature, so the service's text files start with a byte order mark.
-  txt: { contentType: 'text/plain; charset=utf-8', matches: starts('\xef\xbb\xbf') },
+  txt: { contentType: 'text/plain; charset=utf-8', matches: isText },
   docx: archive(`${OPEN_XML}.wordprocessingml.document`),
   xlsx: archive(`${OPEN_XML}.spreadsheetml.sheet`),
   pptx: archive(`${OPEN_XML}.presentationml.presentation`),

@@ -40,18 +40,22 @@ export function loadOptions({ batch, separator }: { batch: boolean; separator: s
 export function saveOptions(format: Editable, options: OfficeOptions): string {
   if (format === 'html') return 'EmbedImages';
   // Encoding, line ends, two options that only printing uses, and a byte order mark.
-  if (format === 'txt') return 'UTF8,LF,,,true';
+  if (format === 'txt') return `UTF8,LF,,,${hasMark(options)}`;
   return format === 'csv' ? tableOptions(options) : '';
 }
 
+function hasMark({ outputEncoding }: OfficeOptions): boolean {
+  return outputEncoding === 'utf-8-bom';
+}
+
 /** Source: https://help.libreoffice.org/latest/en-US/text/shared/guide/csv_params.html */
-function tableOptions({ outputSeparator = ',', outputEncoding = 'utf-8', sheet = 1 }: OfficeOptions): string {
+function tableOptions(options: OfficeOptions): string {
+  const { outputSeparator = ',', outputEncoding = 'utf-8', sheet = 1 } = options;
   const separator = outputSeparator.charCodeAt(0);
   const encoding = ENCODINGS[outputEncoding];
-  const hasMark = outputEncoding === 'utf-8-bom';
   // Separator, quote, encoding, first line, column formats, language, quotes only where needed, two options for reading,
   // cells as displayed, no formulas, keep spaces, the sheet, one option for reading, and a byte order mark.
-  return `${separator},${QUOTE},${encoding},1,,0,false,false,true,false,false,${sheet},false,${hasMark}`;
+  return `${separator},${QUOTE},${encoding},1,,0,false,false,true,false,false,${sheet},false,${hasMark(options)}`;
 }
 
 /**

@@ -306,7 +306,9 @@ export const officeOptions = {
         { description: 'Write this character between cells. The default is a comma' },
       ),
       outputEncoding: choice('--output-encoding', Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[], {
-        description: 'Write csv in this character encoding. The default is utf-8',
+        outputs: ['csv', 'txt'],
+        ignores: (value, format) => format === 'txt' && !/^utf-8/i.test(value),
+        description: 'Write csv in this character encoding. The default is utf-8. Text is utf-8 or utf-8-bom',
       }),
       sheet: integer('--sheet', {
         min: 1,

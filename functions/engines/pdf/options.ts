@@ -1,6 +1,7 @@
 import type { Format } from '../../shared/formats.ts';
 import {
   category,
+  choice,
   flag,
   integer,
   number,
@@ -153,6 +154,10 @@ export const pdfOptions = {
     layout: flag('-layout', {
       outputs: ['txt'],
       description: 'Keep columns and tables of a text below each other, with spaces',
+    }),
+    outputEncoding: choice(['-output-encoding', '--output-encoding'], ['utf-8', 'utf-8-bom'], {
+      outputs: ['txt'],
+      description: 'Begin text with a byte order mark: `utf-8-bom`. The default is utf-8 without it',
     }),
     quality: integer('-quality', {
       min: 1,

@@ -71,6 +71,8 @@ interface TextRequest {
   readonly annotations: boolean;
   /** Whether columns stay below each other. */
   readonly layout: boolean;
+  /** Whether the text begins with a byte order mark. */
+  readonly mark: boolean;
   readonly target: string;
 }
 
@@ -154,8 +156,8 @@ export function createPdfium(dependencies: ProgramDependencies, times = TIMES): 
   async function readText(source: PdfSource, textRequest: TextRequest, request: WorkerRequest) {
     const { args, inputs } = sourceOf(source, request);
     const target = relative(request.directory, textRequest.target);
-    const { pages, annotations, layout } = textRequest;
-    const text = { ...args, pages, annotations, layout, target };
+    const { pages, annotations, layout, mark } = textRequest;
+    const text = { ...args, pages, annotations, layout, mark, target };
     const work = { operation: 'text', arguments: text, inputs, outputs: [target] };
     return (await client.run<{ failed: number }>(work, request)).failed;
   }

@@ -111,6 +111,7 @@ export async function* writeTexts(
 ): AsyncGenerator<Output> {
   const { directory, delivery, options, limits } = conversion;
   const { layout, hideAnnotations } = options;
+  const mark = options.outputEncoding === 'utf-8-bom';
   for (const some of delivery === 'one' ? [pages] : pages.map((page) => [page])) {
     const target = `pages-${some[0]}.txt`;
     const path = join(directory, target);
@@ -118,14 +119,14 @@ export async function* writeTexts(
       ? some[0]!
       : await pdfium.readText(
           document.source,
-          { pages: some, annotations: !hideAnnotations, layout, target: path },
+          { pages: some, annotations: !hideAnnotations, layout, mark, target: path },
           conversion,
         );
     if (failed && !fallback) throw damagedPageError(failed);
     if (failed && fallback) {
       const { path: from, password } = document.source;
       const source = relative(directory, from);
-      const args = { source, password, pages: some, target, maxPixels: limits.pixels };
+      const args = { source, password, pages: some, target, mark, maxPixels: limits.pixels };
       const files = { inputs: [source], outputs: [target] };
       await fallback.run({ operation: 'text', arguments: args, ...files }, conversion);
     }

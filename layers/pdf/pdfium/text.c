@@ -351,7 +351,8 @@ static bool write_page(FILE *file, int number, bool annotations, bool layout)
     return text != NULL;
 }
 
-// Writes the text of pages as UTF-8 with a byte order mark. As in pdftotext, each page ends with a form feed.
+// Writes the text of pages as UTF-8. As in pdftotext, each page ends with a form feed. With "mark", it begins with a byte
+// order mark.
 // Arguments: "pages" lists page numbers, and "target" is the name of the file. Without "annotations", annotations and
 // form fields are left out. With "layout", columns stay below each other. Answers with the first page that PDFium cannot
 // read, or with 0. The file is complete only if that is 0.
@@ -364,7 +365,8 @@ void text_request(yyjson_val *arguments)
         send_code("INTERNAL");
         return;
     }
-    fputs("\xef\xbb\xbf", file);
+    if (flag_member(arguments, "mark"))
+        fputs("\xef\xbb\xbf", file);
     int failed = 0;
     size_t index, count;
     yyjson_val *page;
@@ -378,7 +380,7 @@ void text_request(yyjson_val *arguments)
     }
     const bool incomplete = ferror(file);
     if (fclose(file) || incomplete) {
-        send_code("INTERNAL");
+        send_code(disk_is_full(target) ? "ENOSPC" : "INTERNAL");
         return;
     }
     if (memory_exhausted())

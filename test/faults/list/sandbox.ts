@@ -87,8 +87,8 @@ export const sandbox = [
     'functions/engines/chromium/browser-pool.ts',
     [
       [
-        'uploaded && !conversion.options.network ? NO_NETWORK',
-        'uploaded && conversion.options.network ? NO_NETWORK',
+        'uploaded && !options.network ? networkOfUpload',
+        'uploaded && options.network ? networkOfUpload',
       ],
     ],
     'test/service/uploaded-pages',

@@ -65,11 +65,20 @@ describe('html', () => {
 });
 
 describe('txt', () => {
-  it('is UTF-8 with a byte order mark and a line per paragraph', async () => {
+  it('has a byte order mark as utf-8-bom only', async () => {
+    const source = Buffer.from('Größe');
+    const convert = (options: string) =>
+      convertOne(source, { format: 'txt', options: `in_ext=txt ${options}` });
+
+    expect((await convert('--output-encoding=utf-8-bom')).toString()).toBe('\ufeffGröße\n');
+    expect((await convert('')).toString()).toBe('Größe\n');
+  });
+
+  it('is UTF-8 with a line per paragraph', async () => {
     const text = await convertOne(await fixture('text.docx'), { format: 'txt' });
 
     const lines = text.toString().split('\n');
-    expect(lines[0]).toBe('\ufeffErste Seite');
+    expect(lines[0]).toBe('Erste Seite');
     expect(lines).toContain('Zweite Seite');
     expect(text.includes('\r')).toBe(false);
   });

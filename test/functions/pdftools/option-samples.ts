@@ -46,5 +46,6 @@ export const SAMPLES: Samples<typeof pdftools, 'watermark' | 'rotate' | 'split' 
   transparent: { value: 'on' },
   hideAnnotations: { value: 'on' },
   layout: { value: 'on' },
+  outputEncoding: { value: 'utf-8-bom' },
   quality: { value: '20' },
 };

@@ -26,7 +26,12 @@ export interface FallbackOperations {
     readonly target: string;
   };
   /** Writes the text of pages in PDFium's layout, without form fields. */
-  readonly text: PdfFile & { readonly pages: readonly number[]; readonly target: string };
+  readonly text: PdfFile & {
+    readonly pages: readonly number[];
+    readonly target: string;
+    /** Whether the text begins with a byte order mark. */
+    readonly mark: boolean;
+  };
   /** Writes the pixels in `raster` as an image. */
   readonly encode: {
     readonly raster: string;

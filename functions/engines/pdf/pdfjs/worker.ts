@@ -26,14 +26,14 @@ await serveRequests<FallbackOperations>({
     const document = await documentOf(file);
     await writeFile(target, await document.draw(frame, drawing));
   },
-  text: async ({ pages, target, ...file }, { heartbeat }) => {
+  text: async ({ pages, target, mark, ...file }, { heartbeat }) => {
     const document = await documentOf(file);
     const texts: string[] = [];
     for (const page of pages) {
       heartbeat(texts.length);
       texts.push(`${await document.text(page)}\n\f`);
     }
-    await writeFile(target, `\ufeff${texts.join('')}`);
+    await writeFile(target, (mark ? '\ufeff' : '') + texts.join(''));
   },
   encode: async (request, { heartbeat }) => {
     heartbeat(0);
