@@ -1,6 +1,7 @@
+import { drawAnnotations } from './annotations.ts';
 import { ContentEnds } from './content.ts';
 import { drawOnPages } from './draw.ts';
-import { drawBareFields, type FieldValue, fillFields } from './fill.ts';
+import { drawFields, type FieldValue, fillFields } from './fill.ts';
 import { type Graph, isDictionary, type ReadStream, type Value } from './graph.ts';
 import { layerAppearances, mergeLayers } from './layers.ts';
 import { mergeAttachments, mergeNavigation, type Placed } from './merge.ts';
@@ -43,12 +44,11 @@ export function editGraph(graph: Graph, { sources, read, order, work, values }: 
     if (page) graph.merge(page.ref, { '/Rotate': turned });
   }
   const typesetter = new Typesetter(graph, work.fonts);
-  if (values) {
-    fillFields(graph, values, typesetter);
-    setForm(graph, { '/NeedAppearances': null, '/XFA': null });
-  }
+  if (values) warnings.push(...fillFields(graph, values, typesetter, work.isStrict));
   // qpdf neither draws nor removes fields without an appearance.
-  if (work.isFlat) drawBareFields(graph, typesetter);
+  if (values || work.isFlat) drawFields(graph, typesetter);
+  if (work.isFlat) drawAnnotations(graph);
+  if (values) setForm(graph, { '/NeedAppearances': null, '/XFA': null });
   drawOnPages(graph, sheets, work, typesetter, new ContentEnds(graph, read));
   typesetter.finish();
   const missing = [...typesetter.missing].map(

@@ -1,4 +1,6 @@
 import { boxOf } from './draw.ts';
+import { EmbeddedFont } from './embedded-font.ts';
+import { type FontName, similarFont } from './fonts.ts';
 import { type Dictionary, type Graph, textOf, type Value } from './graph.ts';
 import { directionOf, fixed, type Line, type Typesetter } from './typesetter.ts';
 
@@ -49,6 +51,9 @@ export class FieldAppearance {
   readonly #color: string;
   /** Font size that the field states, or 0. */
   readonly #size: number;
+  /** The font that the field states, if it can be used, or a font of the layer. */
+  readonly #own: EmbeddedFont | undefined;
+  readonly #fontName: FontName;
 
   constructor(graph: Graph, field: Dictionary, widget: string, typesetter: Typesetter) {
     this.#graph = graph;
@@ -62,7 +67,12 @@ export class FieldAppearance {
     [this.#width, this.#height] = this.#turns % 2 === 1 ? [up, across] : [across, up];
     this.#alignment = graph.number(this.#dict['/Q']);
     const defaults = textOf(graph.get(this.#dict['/DA'])) ?? '';
-    this.#size = Math.min(1000, Number(/([\d.]+)\s+Tf/.exec(defaults)?.[1] ?? 0) || 0);
+    const [, name = '', size = 0] = /(\/\S+)\s+([\d.]+)\s+Tf/.exec(defaults) ?? [];
+    this.#size = Math.min(1000, Number(size) || 0);
+    const { '/DR': resources } = graph.dict(graph.root['/AcroForm']);
+    const font = graph.dict(graph.dict(resources)['/Font'])[name];
+    this.#own = EmbeddedFont.open(graph, name, font);
+    this.#fontName = similarFont(String(graph.get(graph.dict(font)['/BaseFont']) ?? name));
     this.#color = /((?:[\d.]+\s+){3}rg|(?:[\d.]+\s+){4}k|[\d.]+\s+g)(?=\s|$)/.exec(defaults)?.[1] ?? '0 g';
   }
 
@@ -78,9 +88,11 @@ export class FieldAppearance {
               isSingle ? (this.#height - row.height * size) / 2 : this.#baseline(index, size),
             ),
           )
-        : [...(lines[0] ?? '')].map((character, index) => {
+        : [...(lines[0] ?? '')].map((character, index, all) => {
             const cell = this.#set(character);
-            const x = (this.#width / cells) * (index + 0.5) - (cell.width * size) / 2;
+            const free = Math.max(0, cells - all.length);
+            const first = this.#alignment === 1 ? Math.floor(free / 2) : this.#alignment === 2 ? free : 0;
+            const x = (this.#width / cells) * (first + index + 0.5) - (cell.width * size) / 2;
             return this.#place(cell, size, (this.#height - cell.height * size) / 2, x);
           });
     this.#write(this.#form(placed));
@@ -107,7 +119,10 @@ export class FieldAppearance {
 
   /** Draws the states of a check box or of a radio button. */
   drawButton(state: string, isRadio: boolean): void {
-    const mark = this.#set(MARKS[textOf(this.#look['/CA']) ?? ''] ?? (isRadio ? '●' : '✔'));
+    const mark = this.#typesetter.line(
+      MARKS[textOf(this.#look['/CA']) ?? ''] ?? (isRadio ? '●' : '✔'),
+      'Helvetica',
+    );
     const [x, y] = [this.#width, this.#height];
     const size = this.#size || Math.max(1, Math.min(0.8 * y, (0.8 * x) / mark.width));
     const on = this.#place(mark, size, (y - mark.height * size) / 2, (x - mark.width * size) / 2);
@@ -116,7 +131,8 @@ export class FieldAppearance {
   }
 
   #set(text: string, paragraph = text): Line {
-    return this.#typesetter.line(text === '' ? ' ' : text, 'Helvetica', directionOf(paragraph));
+    const shown = text === '' ? ' ' : text;
+    return this.#own?.line(shown) ?? this.#typesetter.line(shown, this.#fontName, directionOf(paragraph));
   }
 
   #setRows(lines: readonly string[]): { readonly rows: readonly Line[]; readonly size: number } {
@@ -188,7 +204,7 @@ export class FieldAppearance {
         '/Subtype': '/Form',
         '/BBox': [0, 0, width, height],
         '/Matrix': turn,
-        '/Resources': { '/Font': this.#typesetter.fonts() },
+        '/Resources': { '/Font': { ...this.#typesetter.fonts(), ...this.#own?.resource } },
       },
       content.join('\n'),
     );

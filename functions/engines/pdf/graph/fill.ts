@@ -19,6 +19,8 @@ const FLAGS = {
 /** Attributes that fields inherit. */
 const INHERITED = ['/FT', '/Ff', '/DA', '/Q', '/MaxLen', '/Opt', '/V'] as const;
 const MAX_FIELDS = 50_000;
+/** Maximum number of values that cannot be filled in and have a warning each. */
+const MAX_WARNINGS = 8;
 /** A field with everything that it inherits. */
 interface Field {
   readonly ref: string;
@@ -57,33 +59,60 @@ export function fieldsOf(graph: Graph): Map<string, Field> {
   return fields;
 }
 
-/** Fills in fields and draws them. @throws ConversionError `BAD_PARAMETER` */
+/**
+ * Fills in fields and draws them. Returns a warning for each value that cannot be filled in.
+ * @throws ConversionError `BAD_PARAMETER` if none can, or if one cannot and `isStrict`.
+ */
 export function fillFields(
   graph: Graph,
   values: ReadonlyMap<string, FieldValue>,
   typesetter: Typesetter,
-): void {
+  isStrict: boolean,
+): string[] {
   const fields = fieldsOf(graph);
+  const failures: ConversionError[] = [];
   for (const [name, value] of values) {
-    const field = fields.get(name);
-    if (!field) {
-      const known = [...fields.keys()].slice(0, 20).map(quote).join(', ');
-      const has = fields.size === 0 ? 'The PDF has no form fields' : `The fields are ${known}`;
-      throw fillError(`names the field ${quote(name)}, which the PDF does not have. ${has}`);
+    try {
+      fillField(graph, fields, name, value, typesetter);
+    } catch (thrown) {
+      if (isStrict || !(thrown instanceof ConversionError)) throw thrown;
+      failures.push(thrown);
     }
-    switch (graph.get(field.dict['/FT'])) {
-      case '/Tx':
-        fillText(graph, field, textFor(field, value), typesetter);
-        break;
-      case '/Btn':
-        fillButton(graph, field, value, typesetter);
-        break;
-      case '/Ch':
-        fillChoice(graph, field, value, typesetter);
-        break;
-      default:
-        throw fillError(`names the field ${quote(name)}, which cannot be filled in`);
-    }
+  }
+  const [first] = failures;
+  if (first && failures.length === values.size) throw first;
+  const left = failures.length - MAX_WARNINGS;
+  return [
+    ...failures.slice(0, MAX_WARNINGS).map(({ message }) => `Not filled in: ${message}`),
+    ...(left > 0 ? [`${left} more values of the file for '-fill' were not filled in.`] : []),
+  ];
+}
+
+function fillField(
+  graph: Graph,
+  fields: ReadonlyMap<string, Field>,
+  name: string,
+  value: FieldValue,
+  typesetter: Typesetter,
+): void {
+  const field = fields.get(name);
+  if (!field) {
+    const known = [...fields.keys()].slice(0, 20).map(quote).join(', ');
+    const has = fields.size === 0 ? 'The PDF has no form fields' : `The fields are ${known}`;
+    throw fillError(`names the field ${quote(name)}, which the PDF does not have. ${has}`);
+  }
+  switch (graph.get(field.dict['/FT'])) {
+    case '/Tx':
+      fillText(graph, field, textFor(field, value), typesetter);
+      break;
+    case '/Btn':
+      fillButton(graph, field, value, typesetter);
+      break;
+    case '/Ch':
+      fillChoice(graph, field, value, typesetter);
+      break;
+    default:
+      throw fillError(`names the field ${quote(name)}, which cannot be filled in`);
   }
 }
 
@@ -119,12 +148,15 @@ function drawText(graph: Graph, field: Field, text: string, typesetter: Typesett
     new FieldAppearance(graph, field.dict, widget, typesetter).drawText(content);
 }
 
-/** Draws fields that have no appearance, with the values that they have. */
-export function drawBareFields(graph: Graph, typesetter: Typesetter): void {
+/**
+ * Draws fields that have no appearance, with the values that they have, and texts and lists whose appearance does not
+ * count, because the form asks viewers to draw them.
+ */
+export function drawFields(graph: Graph, typesetter: Typesetter): void {
+  const isStale = graph.get(graph.dict(graph.root['/AcroForm'])['/NeedAppearances']) === true;
   for (const field of fieldsOf(graph).values()) {
-    const widgets = field.widgets.filter(
-      (widget) => graph.get(graph.dict(graph.dict(widget)['/AP'])['/N']) === null,
-    );
+    const isButton = graph.get(field.dict['/FT']) === '/Btn';
+    const widgets = field.widgets.filter((widget) => (isStale && !isButton) || !hasAppearance(graph, widget));
     if (widgets.length === 0) continue;
     const values = [graph.get(field.dict['/V'])].flat().flatMap((value) => textOf(graph.get(value)) ?? []);
     switch (graph.get(field.dict['/FT'])) {
@@ -140,7 +172,13 @@ export function drawBareFields(graph: Graph, typesetter: Typesetter): void {
   }
 }
 
-/** Returns the states of a button other than off. */
+/** Whether a widget has something to draw. An empty dictionary, as LaTeX writes it, is no appearance. */
+function hasAppearance(graph: Graph, widget: string): boolean {
+  const normal = graph.dict(graph.dict(widget)['/AP'])['/N'];
+  return graph.isStream(normal) || Object.values(graph.dict(normal)).some((state) => graph.isStream(state));
+}
+
+/** Returns the names of a button's states other than off. */
 function statesOf(graph: Graph, widget: string): string[] {
   const states = graph.dict(graph.dict(widget)['/AP'])['/N'];
   return graph.isStream(states) ? [] : Object.keys(graph.dict(states)).filter((state) => state !== '/Off');
@@ -152,10 +190,10 @@ function drawButtons(graph: Graph, field: Field, typesetter: Typesetter): void {
     typeof state === 'string' && /^\/(?!Off$)/.test(state);
   const value = graph.get(field.dict['/V']);
   for (const [index, widget] of field.widgets.entries()) {
-    if (statesOf(graph, widget).length > 0) continue;
+    if (hasAppearance(graph, widget)) continue;
     const { '/AS': shown } = graph.dict(widget);
     const only = field.widgets.length > 1 ? `/${index}` : isName(value) ? value : '/Yes';
-    const state = isName(shown) ? shown : only;
+    const state = statesOf(graph, widget)[0] ?? (isName(shown) ? shown : only);
     const appearance = new FieldAppearance(graph, field.dict, widget, typesetter);
     appearance.drawButton(state, has(graph, field, 'radio'));
     if (shown === undefined) graph.merge(widget, { '/AS': value === state ? state : '/Off' });

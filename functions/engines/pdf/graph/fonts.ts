@@ -2,15 +2,39 @@
 export const FONTS = {
   Helvetica: 'LiberationSans-Regular.ttf',
   'Helvetica-Bold': 'LiberationSans-Bold.ttf',
+  'Helvetica-Italic': 'LiberationSans-Italic.ttf',
+  'Helvetica-BoldItalic': 'LiberationSans-BoldItalic.ttf',
   Times: 'LiberationSerif-Regular.ttf',
   'Times-Bold': 'LiberationSerif-Bold.ttf',
+  'Times-Italic': 'LiberationSerif-Italic.ttf',
+  'Times-BoldItalic': 'LiberationSerif-BoldItalic.ttf',
   Courier: 'LiberationMono-Regular.ttf',
   'Courier-Bold': 'LiberationMono-Bold.ttf',
+  'Courier-Italic': 'LiberationMono-Italic.ttf',
+  'Courier-BoldItalic': 'LiberationMono-BoldItalic.ttf',
 } as const;
 
 export type FontName = keyof typeof FONTS;
 
 export const FONT_NAMES = Object.keys(FONTS) as readonly FontName[];
+
+/**
+ * Returns the most similar font of the layer for the name of a font, such as `/ArialMT`, or for the name that Acrobat gives
+ * it in a form, such as `/HeBo`.
+ */
+export function similarFont(name: string): FontName {
+  const plain = name.replace(/^\/([A-Z]{6}\+)?/, '');
+  const isMonospaced = /cour|mono|consol/i.test(plain) || /^Co(Bo|Ob|BO)$/.test(plain);
+  const isSerif = /times|georgia|garamond|palatino|cambria|minion|bookman|(?<!sans[ -]?)serif/i.test(plain);
+  const family = isMonospaced
+    ? 'Courier'
+    : isSerif || /^Ti(Ro|Bo|It|BI)$/.test(plain)
+      ? 'Times'
+      : 'Helvetica';
+  const bold = /bold|black|heavy|demi/i.test(plain) || /^(He|Co|Ti)B[oOI]$/.test(plain) ? 'Bold' : '';
+  const italic = /ital|obli/i.test(plain) || /^(He|Co|Ti)(Ob|It|BO|BI)$/.test(plain) ? 'Italic' : '';
+  return [family, `${bold}${italic}`].filter(Boolean).join('-') as FontName;
+}
 
 /** Fonts for characters that the chosen font lacks, the most general ones first. */
 export const FALLBACKS: readonly string[] = [

@@ -55,6 +55,8 @@ export interface GraphWork {
   readonly texts: readonly Text[];
   /** Shows the pages in gray, or in black and white. */
   readonly color: 'rgb' | 'gray' | 'mono';
+  /** Whether a value that cannot be filled into its field is an error. */
+  readonly isStrict: boolean;
   /** Whether annotations will become part of the pages. */
   readonly isFlat: boolean;
   /** Whether to remove the claim of PDF/A, which the result may not fulfill. */

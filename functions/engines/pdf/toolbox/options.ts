@@ -205,6 +205,11 @@ export const toolboxOptions = {
       description:
         'Fill in form fields with these values: JSON such as `{"name": "Ada", "agree": true}`, or XFDF',
     }),
+    fillStrict: flag('-fill-strict', {
+      with: ['fill'],
+      description:
+        'Report an error if a value cannot be filled in. By default, the others are filled in, with a warning',
+    }),
     flatten: flag('-flatten', {
       description: 'Make form fields and annotations part of the pages, so that they cannot be changed',
     }),

@@ -117,6 +117,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
       texts: textsOf(options, pages.length),
       color,
       isFlat: options.flatten,
+      isStrict: options.fillStrict,
       isUnclaimed,
       fonts,
     };
@@ -253,8 +254,9 @@ async function readable(pdf: Pdf): Promise<Pdf> {
     return pdf;
   } catch (thrown) {
     if (!isCode(thrown, 'CORRUPT_SOURCE')) throw thrown;
-    return pdf.repair().catch(() => {
-      throw thrown;
+    return pdf.repair().catch((other: unknown) => {
+      // PDFium tells a document that needs a certificate from one that is damaged.
+      throw isCode(other, 'UNSUPPORTED_SOURCE') ? other : thrown;
     });
   }
 }
