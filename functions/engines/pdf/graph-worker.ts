@@ -11,7 +11,7 @@ import { readFieldValues } from './graph/fill.ts';
 import { readGraph, type Value, writeUpdate } from './graph/graph.ts';
 import { largeImages } from './graph/images.ts';
 import { adaptForPdfium, layerAppearances, markLayers } from './graph/layers.ts';
-import { attachedFiles, hasInlineFiles, separateFiles } from './graph/merge.ts';
+import { attachedFiles, hasInlineFiles, pruneNavigation, separateFiles } from './graph/merge.ts';
 import { prepareSignature, type SignatureText } from './graph/prepare-signature.ts';
 import { conformDocument, neededStreams } from './graph/standard/conform.ts';
 
@@ -45,6 +45,13 @@ const operations = {
     const warnings = editGraph(graph, { order, work, read, values, sources: sources.map(readGraph) });
     if (graph.isChanged) writeUpdate(graph, target);
     return { isChanged: graph.isChanged, warnings };
+  },
+  /** Writes changes for qpdf to select pages, by index. */
+  select: async ({ graph: path, target, pages }: Writing & { readonly pages: readonly number[] }) => {
+    const graph = readGraph(path);
+    pruneNavigation(graph, pages);
+    if (graph.isChanged) writeUpdate(graph, target);
+    return { isChanged: graph.isChanged };
   },
   /** Writes changes for PDFium; see `adaptForPdfium`. Returns whether there are any, and the units of pages in points. */
   adapt: async ({ graph: path, target, isText }: Writing & { readonly isText: boolean }) => {

@@ -8,7 +8,7 @@ import type { Output } from '../../shared/tool.ts';
 import { damagedPageError, type Engines, type PdfDocument } from './document.ts';
 import { finishPdf, type PdfConversion } from './finish.ts';
 import type { PdfOptions } from './options.ts';
-import { Pdf, type PdfPrograms } from './pdf.ts';
+import { MAX_JSON, Pdf, type PdfPrograms } from './pdf.ts';
 import type { Changes } from './qpdf.ts';
 
 /** Warns that the rewritten PDF was signed. */
@@ -52,14 +52,17 @@ export async function* writePdfs(
     compress: !(await claimsPdfA(document.source.path)),
   };
   let source = new Pdf(programs, document.source, conversion);
-  for (const [index, some] of files.entries()) {
+  const write = async (some: readonly number[]) => {
     // Selecting all pages would lose parts of the document such as outlines and forms.
-    const selected = isWhole && delivery === 'one' ? changes : { ...changes, pages: some };
-    const finished = await finishPdf(source, selected, finish).catch(async (thrown: unknown) => {
+    if (isWhole && delivery === 'one') return finishPdf(source, changes, finish);
+    return finishPdf(source, { ...changes, pages: some, update: await pruned(source, some) }, finish);
+  };
+  for (const [index, some] of files.entries()) {
+    const finished = await write(some).catch(async (thrown: unknown) => {
       const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
       if (!isDamaged || document.fallbackOnly || index > 0) throw thrown;
       source = await source.repair();
-      return finishPdf(source, selected, finish);
+      return write(some);
     });
     for (const warning of finished.warnings) warnings.add(warning);
     const number = options.split === undefined ? some[0]! : index + 1;
@@ -69,6 +72,13 @@ export async function* writePdfs(
       ...(delivery !== 'one' && { page: number }),
     };
   }
+}
+
+/** Returns the changes that remove what leads to other pages than these, if there is any. */
+async function pruned(pdf: Pdf, pages: readonly number[]): Promise<string | undefined> {
+  if ((await pdf.objects()).bytes > MAX_JSON) return undefined;
+  const { target, reply } = await pdf.write('select', { pages: pages.map((page) => page - 1) });
+  return reply.isChanged ? target : undefined;
 }
 
 /**

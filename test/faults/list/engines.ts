@@ -113,7 +113,7 @@ export const engines = [
   ),
   ...inFile(
     'functions/engines/pdf/rewrite.ts',
-    [["isWhole && delivery === 'one' ?", "!isWhole && delivery === 'one' ?"]],
+    [["if (isWhole && delivery === 'one')", "if (!isWhole && delivery === 'one')"]],
     'test/functions/pdftools/',
     'test/service/calls',
   ),

@@ -85,12 +85,7 @@ export const sandbox = [
   ),
   ...inFile(
     'functions/engines/chromium/browser-pool.ts',
-    [
-      [
-        'uploaded && !options.network ? networkOfUpload',
-        'uploaded && options.network ? networkOfUpload',
-      ],
-    ],
+    [['uploaded && !options.network ? networkOfUpload', 'uploaded && options.network ? networkOfUpload']],
     'test/service/uploaded-pages',
     'test/security/security.service -t uploaded-leaks',
   ),

@@ -111,12 +111,17 @@ function isPlain(value: Value): boolean {
  * Restores what qpdf leaves out of merged pages: the outlines, links and named destinations of all sources. `order`
  * names the source of each page.
  */
-export function mergeNavigation(merged: Graph, sources: readonly Graph[], order: readonly Placed[]): void {
+export function mergeNavigation(
+  merged: Graph,
+  sources: readonly Graph[],
+  order: ReadonlyArray<Placed | undefined>,
+): void {
   const navigations = sources.map((graph) => new Navigation(graph));
   const { pages } = merged;
   const places = new Map<string, number[]>();
-  for (const [index, { source, page }] of order.entries()) {
-    const key = `${source}/${page}`;
+  for (const [index, placed] of order.entries()) {
+    if (!placed) continue;
+    const key = `${placed.source}/${placed.page}`;
     places.set(key, [...(places.get(key) ?? []), index]);
   }
   /** Returns the destination in the merged document: the nearest copy of the page, as seen from page `from`. */
@@ -132,7 +137,9 @@ export function mergeNavigation(merged: Graph, sources: readonly Graph[], order:
   mergeNames();
 
   function mergeLinks(): void {
-    for (const [index, { source, page }] of order.entries()) {
+    for (const [index, placed] of order.entries()) {
+      if (!placed) continue;
+      const { source, page } = placed;
       const navigation = navigations[source]!;
       const original = navigation.graph.pages[page];
       const copy = pages[index];
@@ -201,6 +208,30 @@ export function mergeNavigation(merged: Graph, sources: readonly Graph[], order:
       '/Names': Object.keys(kept).length > 0 ? kept : null,
     });
   }
+}
+
+/**
+ * Removes links, bookmarks and named destinations that lead to other pages than these indexes, before qpdf removes those
+ * pages.
+ */
+export function pruneNavigation(graph: Graph, pages: readonly number[]): void {
+  const kept = new Set(pages);
+  const { '/Outlines': outlines, '/Dests': old, '/Names': names } = graph.root;
+  const isInternal = (annotation: Value) => {
+    const link = graph.dict(annotation);
+    return (
+      link['/Subtype'] === '/Link' &&
+      (link['/Dest'] !== undefined || graph.dict(link['/A'])['/S'] === '/GoTo')
+    );
+  };
+  const hasNavigation =
+    outlines !== undefined ||
+    old !== undefined ||
+    graph.dict(names)['/Dests'] !== undefined ||
+    pages.some((page) => graph.list(graph.pages[page]?.dict['/Annots']).some(isInternal));
+  if (!hasNavigation) return;
+  const order = graph.pages.map((_, page) => (kept.has(page) ? { source: 0, page } : undefined));
+  mergeNavigation(graph, [graph], order);
 }
 
 /** An outline item that is kept. */
