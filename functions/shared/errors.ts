@@ -120,6 +120,8 @@ interface ErrorDetails {
   readonly RESULT_TOO_LARGE: { readonly sheet: number; readonly cell: string };
   /** Sides of an image, and the maximum number of pixels. */
   readonly SOURCE_TOO_LARGE: { readonly width: number; readonly height: number; readonly max: number };
+  /** Whether only the owners of certificates can open a PDF. */
+  readonly UNSUPPORTED_SOURCE: { readonly needsCertificate: boolean };
 }
 
 /** A URL that the browser could not open may be in any error of a page. */

@@ -11,7 +11,14 @@ const HERE = import.meta.dirname;
 /** Programs of this layer by the folder of their sources, and the libraries they call. */
 export const PROGRAMS = {
   qpdf: ['libqpdf.so.30', 'libyyjson.so.0'],
-  pdfium: ['libpdfiumlo.so', 'libjpeg.so.62', 'libdeflate.so.0', 'libtiff.so.6', 'libyyjson.so.0'],
+  pdfium: [
+    'libpdfiumlo.so',
+    'libjpeg.so.62',
+    'libdeflate.so.0',
+    'libtiff.so.6',
+    'libyyjson.so.0',
+    'libm.so.6',
+  ],
 } as const;
 
 /** Builds the native PDF engines: `program/`, `lib/` with their own loader, `manifest.json`, `licenses/`. */

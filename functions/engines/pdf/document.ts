@@ -30,7 +30,7 @@ export interface PdfDocument {
   readonly fallbackOnly: boolean;
   readonly pageCount: number;
   /** Tells what PDFium may read wrongly. */
-  readonly survey: Pick<Opened, 'foreignGlyphs' | 'hiddenLayers' | 'userUnits'>;
+  readonly survey: Pick<Opened, 'bareLines' | 'foreignGlyphs' | 'hiddenLayers' | 'userUnits'>;
   /** Size of a page in points, as displayed. The page must be in the range that was opened. */
   sizeOf(page: number): Promise<Size>;
 }

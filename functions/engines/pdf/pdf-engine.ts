@@ -129,8 +129,8 @@ async function adapt(
   conversion: PdfConversion,
 ): Promise<PdfDocument> {
   const { format } = conversion;
-  const { foreignGlyphs, hiddenLayers, userUnits } = document.survey;
-  if (format === 'pdf' || !(foreignGlyphs || hiddenLayers || userUnits)) return document;
+  const { bareLines, foreignGlyphs, hiddenLayers, userUnits } = document.survey;
+  if (format === 'pdf' || !(bareLines || foreignGlyphs || hiddenLayers || userUnits)) return document;
   const pdf = new Pdf(programs, document.source, conversion);
   try {
     if ((await pdf.objects()).bytes > MAX_JSON) return document;

@@ -18,7 +18,10 @@ const TIMES: StallTimeouts = { stall: 10_000, page: 30_000 };
 
 /** Messages for the error codes of the engine; see `layers/pdf/pdfium/`. */
 const MESSAGES = {
-  UNSUPPORTED_SOURCE: () => 'The source is not a PDF document.',
+  UNSUPPORTED_SOURCE: ({ needsCertificate }: DetailsOf<'UNSUPPORTED_SOURCE'>) =>
+    needsCertificate
+      ? 'The document is encrypted for the owners of certificates. Save it without encryption, or with a password.'
+      : 'The source is not a PDF document.',
   ...PASSWORD_MESSAGES,
   CORRUPT_SOURCE: () => damagedMessage(),
   SOURCE_TOO_LARGE: ({ width, height, max }: DetailsOf<'SOURCE_TOO_LARGE'>) =>
@@ -37,6 +40,8 @@ export interface Opened {
   readonly hiddenLayers?: boolean;
   /** Whether the units of pages may not be points, which PDFium ignores. */
   readonly userUnits?: boolean;
+  /** Whether annotations may be lines or polygons, which PDFium does not draw. */
+  readonly bareLines?: boolean;
 }
 
 /** Pages that were not drawn. */

@@ -7,13 +7,12 @@
 
 #include "free_text.h"
 
-// Maximum number of corners. Polygons with more are left out.
+// Maximum number of points of a line of ink that is made to fit.
 #define MAX_CORNERS 10000
 // Maximum coordinates and border widths. Annotations with larger ones are left out as damaged, because no page is
 // that large.
 #define MAX_COORDINATE 1e6f
-// Maximum bytes for one corner, whose coordinates have up to 12 characters each, and for everything else.
-#define CORNER_TEXT 32
+// Maximum bytes of colors, widths and rectangles.
 #define HEAD_TEXT 256
 // Maximum bytes of an appearance that is changed.
 #define MAX_APPEARANCE 200000
@@ -24,18 +23,6 @@
 #define BUTTON_COLOR "q\n0.8627"
 #define BUTTON_ARROW "q\n 0 g\n"
 #define BUTTON_WIDTH 13
-
-static unsigned long corners_of(FPDF_ANNOTATION annotation, int kind, FS_POINTF *corners)
-{
-    if (kind != FPDF_ANNOT_LINE)
-        return FPDFAnnot_GetVertices(annotation, corners, corners ? MAX_CORNERS : 0);
-    FS_POINTF ends[2];
-    if (!FPDFAnnot_GetLine(annotation, ends, ends + 1))
-        return 0;
-    if (corners)
-        corners[0] = ends[0], corners[1] = ends[1];
-    return 2;
-}
 
 static int put_color(char *out, FPDF_ANNOTATION annotation, int type, const char *operator)
 {
@@ -119,33 +106,6 @@ static void frame_link(FPDF_ANNOTATION annotation)
     char *out = text + put_color(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");
     sprintf(out, "%.3f w %.3f %.3f %.3f %.3f re S", width, box.left, box.bottom, box.right - box.left, box.top - box.bottom);
     set_appearance(annotation, text);
-}
-
-static void draw_corners(FPDF_ANNOTATION annotation, int kind)
-{
-    const unsigned long count = corners_of(annotation, kind, NULL);
-    if (count < 2 || count > MAX_CORNERS)
-        return;
-    FS_POINTF *corners = malloc(count * sizeof *corners);
-    const size_t size = HEAD_TEXT + count * CORNER_TEXT;
-    char *text = malloc(size);
-    if (corners && text && corners_of(annotation, kind, corners) == count && are_near(corners, count)) {
-        const bool filled = kind != FPDF_ANNOT_LINE && FPDFAnnot_HasKey(annotation, "IC");
-        float across, up, width = 1;
-        if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width) || !(width > 0) || !is_near(width))
-            width = 1;
-        fit_rectangle(annotation, corners, count, width);
-        char *out = text + put_color(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");
-        if (filled)
-            out += put_color(out, annotation, FPDFANNOT_COLORTYPE_InteriorColor, "rg");
-        out += sprintf(out, "%.3f w ", width);
-        for (unsigned long index = 0; index < count; index++)
-            out += sprintf(out, "%.3f %.3f %c ", corners[index].x, corners[index].y, index ? 'l' : 'm');
-        const char *closed = filled ? "b" : "s", *open = filled ? "B" : "S";
-        sprintf(out, "%s", kind == FPDF_ANNOT_POLYGON ? closed : open);
-        set_appearance(annotation, text);
-    }
-    free(corners), free(text);
 }
 
 // PDFium adds half of the line's width on every side.
@@ -247,8 +207,6 @@ static void remove_button(FPDF_ANNOTATION annotation)
 static void complete(FPDF_ANNOTATION annotation)
 {
     const int kind = FPDFAnnot_GetSubtype(annotation);
-    if (kind == FPDF_ANNOT_LINE || kind == FPDF_ANNOT_POLYGON || kind == FPDF_ANNOT_POLYLINE)
-        draw_corners(annotation, kind);
     if (kind == FPDF_ANNOT_LINK)
         frame_link(annotation);
     if (kind == FPDF_ANNOT_FREETEXT)

@@ -152,6 +152,8 @@ static bool repair_document(void)
     return load_document();
 }
 
+const char *const CERTIFICATE = "CERTIFICATE";
+
 const char *open_document(yyjson_val *arguments)
 {
     const char *id = text_member(arguments, "document");
@@ -178,9 +180,14 @@ const char *open_document(yyjson_val *arguments)
     if (xref == XREF_BROKEN)
         hide_xref(current.bytes, size);
     const bool is_loaded = load_document();
-    const bool locked = !current.handle && FPDF_GetLastError() == FPDF_ERR_PASSWORD;
+    const unsigned long failure = current.handle ? 0 : FPDF_GetLastError();
+    const bool locked = failure == FPDF_ERR_PASSWORD;
     if (memory_exhausted())
         fail_out_of_memory();
+    if (failure == FPDF_ERR_SECURITY) {
+        close_document();
+        return CERTIFICATE;
+    }
     if (is_loaded || (!locked && repair_document())) {
         open_form();
         return NULL;

@@ -12,6 +12,9 @@ struct size {
     double width, height;
 };
 
+// The code of a document that only the owners of certificates can open.
+extern const char *const CERTIFICATE;
+
 // Opens the file that the arguments name, unless it is already open. Returns NULL, or the code of the error.
 const char *open_document(yyjson_val *arguments);
 

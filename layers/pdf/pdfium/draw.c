@@ -1,5 +1,6 @@
 #include "draw.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "images.h"
 #include "memory.h"
 #include "message.h"
+#include "thin_text.h"
 
 // Sends a heartbeat at most once a second. The first call after a pause always sends one.
 static void report_progress(void)
@@ -122,8 +124,12 @@ enum outcome draw_page(const struct frame *frame, const struct drawing *drawing,
     const int flags = flags_of(drawing);
     const int x = -frame->left, y = -frame->top;
     const int width = frame->page_width, height = frame->page_height, turns = drawing->turns;
+    const double area = (double)FPDF_GetPageWidthF(page) * FPDF_GetPageHeightF(page);
+    if (area > 0)
+        soften_thin_text(page, sqrt((double)width * height / area));
     const int state = FPDF_RenderPageBitmap_Start(bitmap, page, x, y, width, height, turns, flags, &pause);
     FPDF_RenderPage_Close(page);
+    restore_thin_text();
     FPDFBitmap_Destroy(bitmap);
     const bool has_form = document_form() && drawing->annotations && has_fields(page);
     const bool is_complete = !has_form || draw_fields(page, frame, drawing, canvas, first);

@@ -30,7 +30,9 @@ static void handle(const struct request *request)
     // Without a source, another engine has drawn all pages.
     const char *code = text_member(request->arguments, "source") ? open_document(request->arguments) : NULL;
     const int operation = index_of(request->operation, operations);
-    if (code)
+    if (code == CERTIFICATE)
+        send_error("UNSUPPORTED_SOURCE", "\"needsCertificate\":true");
+    else if (code)
         send_code(code);
     else if (operation == OPEN)
         open_request(request->arguments);

@@ -16,7 +16,7 @@ typedef struct fpdf_text_page *FPDF_TEXTPAGE;
 typedef struct fpdf_font *FPDF_FONT;
 
 // From fpdfview.h
-enum { FPDF_ERR_PASSWORD = 4 };
+enum { FPDF_ERR_PASSWORD = 4, FPDF_ERR_SECURITY = 5 };
 enum { FPDFBitmap_Gray = 1, FPDFBitmap_BGR = 2, FPDFBitmap_BGRA = 4 };
 enum { FPDF_ANNOT = 0x01, FPDF_GRAYSCALE = 0x08, FPDF_REVERSE_BYTE_ORDER = 0x10,
        FPDF_RENDER_NO_SMOOTHTEXT = 0x1000, FPDF_RENDER_NO_SMOOTHIMAGE = 0x2000, FPDF_RENDER_NO_SMOOTHPATH = 0x4000 };
@@ -62,6 +62,13 @@ FPDF_PAGEOBJECT FPDFPage_GetObject(FPDF_PAGE, int index);
 int FPDFPage_RemoveObject(FPDF_PAGE, FPDF_PAGEOBJECT);
 void FPDFPageObj_Destroy(FPDF_PAGEOBJECT);
 int FPDFPageObj_GetType(FPDF_PAGEOBJECT);
+int FPDFPageObj_GetMatrix(FPDF_PAGEOBJECT, FS_MATRIX *);
+int FPDFPageObj_GetStrokeWidth(FPDF_PAGEOBJECT, float *width);
+int FPDFPageObj_GetStrokeColor(FPDF_PAGEOBJECT, unsigned *red, unsigned *green, unsigned *blue, unsigned *alpha);
+int FPDFPageObj_SetStrokeColor(FPDF_PAGEOBJECT, unsigned red, unsigned green, unsigned blue, unsigned alpha);
+enum { FPDF_TEXTRENDERMODE_FILL = 0, FPDF_TEXTRENDERMODE_FILL_STROKE = 2 };
+int FPDFTextObj_GetTextRenderMode(FPDF_PAGEOBJECT);
+int FPDFTextObj_SetTextRenderMode(FPDF_PAGEOBJECT, int mode);
 int FPDFFormObj_CountObjects(FPDF_PAGEOBJECT);
 FPDF_PAGEOBJECT FPDFFormObj_GetObject(FPDF_PAGEOBJECT, unsigned long index);
 int FPDFPageObj_CountMarks(FPDF_PAGEOBJECT);
@@ -102,9 +109,6 @@ void FPDF_FFLDraw(FPDF_FORMHANDLE, FPDF_BITMAP, FPDF_PAGE, int x, int y, int wid
 enum {
     FPDF_ANNOT_LINK = 2,
     FPDF_ANNOT_FREETEXT = 3,
-    FPDF_ANNOT_LINE = 4,
-    FPDF_ANNOT_POLYGON = 7,
-    FPDF_ANNOT_POLYLINE = 8,
     FPDF_ANNOT_INK = 15,
     FPDF_ANNOT_WIDGET = 20
 };
@@ -121,8 +125,6 @@ int FPDFAnnot_GetColor(FPDF_ANNOTATION, int type, unsigned *red, unsigned *green
 int FPDFAnnot_GetBorder(FPDF_ANNOTATION, float *horizontal, float *vertical, float *width);
 int FPDFAnnot_GetRect(FPDF_ANNOTATION, FS_RECTF *);
 int FPDFAnnot_SetRect(FPDF_ANNOTATION, const FS_RECTF *);
-int FPDFAnnot_GetLine(FPDF_ANNOTATION, FS_POINTF *start, FS_POINTF *end);
-unsigned long FPDFAnnot_GetVertices(FPDF_ANNOTATION, FS_POINTF *, unsigned long length);
 unsigned long FPDFAnnot_GetInkListCount(FPDF_ANNOTATION);
 unsigned long FPDFAnnot_GetInkListPath(FPDF_ANNOTATION, unsigned long path, FS_POINTF *, unsigned long length);
 int FPDFAnnot_GetNumberValue(FPDF_ANNOTATION, const char *key, float *value);

@@ -14,7 +14,7 @@
 #define MAX_OBJECTS (256UL << 20)
 
 struct counts {
-    size_t cid_fonts, descriptors, files, layers, states, units;
+    size_t cid_fonts, descriptors, files, layers, lines, states, units;
 };
 
 static size_t count_of(const char *bytes, size_t size, const char *name)
@@ -32,6 +32,7 @@ static void count(struct counts *counts, const char *bytes, size_t size)
     counts->descriptors += count_of(bytes, size, "/FontName");
     counts->files += count_of(bytes, size, "/FontFile");
     counts->layers += count_of(bytes, size, "/OCProperties");
+    counts->lines += count_of(bytes, size, "/Subtype/Line") + count_of(bytes, size, "/Subtype /Line") + count_of(bytes, size, "/Poly");
     counts->states += count_of(bytes, size, "/OFF");
     counts->units += count_of(bytes, size, "/UserUnit");
 }
@@ -87,6 +88,7 @@ struct survey survey_document(const char *bytes, size_t size)
     return (struct survey) {
         .foreign_glyphs = locked || (counts.cid_fonts > 0 && foreign),
         .hidden_layers = locked || (counts.layers > 0 && counts.states > 0),
+        .bare_lines = locked || counts.lines > 0,
         .user_units = locked || counts.units > 0,
     };
 }

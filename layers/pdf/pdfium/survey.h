@@ -13,6 +13,8 @@ struct survey {
     bool hidden_layers;
     // Pages whose unit is not a point.
     bool user_units;
+    // Annotations that are lines or polygons.
+    bool bare_lines;
 };
 
 // Surveys the objects of a document, including those in object streams unless they are encrypted.

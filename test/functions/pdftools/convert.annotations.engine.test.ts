@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { ANNOTATIONS, annotatedPdf, pdfOf } from '../../fixtures/pdf.ts';
+import { drawPage } from '../../helpers/pdf.ts';
 import { isBlank, pixel } from '../../helpers/pixels.ts';
 import { useEngine, useOwnEngine } from '../conversion.ts';
 import { createDrawingEngine } from './pdf-engine.ts';
@@ -34,6 +35,60 @@ describe('boxes and annotations', () => {
     expect(await pixel(picture, 40, 80)).toEqual(RED);
     expect(await pixel(picture, 110, 70)).toEqual(BLUE);
     expect(await pixel(picture, 170, 80)).toEqual(RED);
+  });
+});
+
+describe('a line without an appearance', () => {
+  /** Dark pixels in a part of a drawn page, in points from the top left. */
+  async function inkOf(
+    annotation: string,
+    [left, top, width, height]: readonly [number, number, number, number],
+  ) {
+    const picture = await convertOne(annotatedPdf(annotation), { format: 'png', options: '-r=72' });
+    const { data } = await sharp(picture)
+      .extract({ left, top, width, height })
+      .greyscale()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    return data.filter((value) => value < 128).length;
+  }
+  const LINE = '/Subtype/Line/Rect[50 90 250 110]/L[50 100 250 100]/C[0 0 0]';
+
+  it.each([
+    ['/BS<</W 8>>', 80],
+    ['/BS<</W 6/S/S>>', 60],
+    ['/Border[0 0 4]', 40],
+    ['/BS<</W 2>>', 20],
+    ['/BS<</W 4/S/D/D[5 5]>>', 20],
+  ])('has the width and the dashes of its style: %s', async (style, expected) => {
+    expect(await inkOf(LINE + style, [140, 80, 10, 40])).toBe(expected);
+  });
+
+  it.each([
+    'OpenArrow',
+    'ClosedArrow',
+    'ROpenArrow',
+    'RClosedArrow',
+    'Square',
+    'Circle',
+    'Diamond',
+    'Butt',
+    'Slash',
+  ])('ends with %s', async (ending) => {
+    const plain = await inkOf(`${LINE}/BS<</W 2>>`, [230, 85, 40, 30]);
+    const [atEnd, atStart] = [
+      await inkOf(`${LINE}/BS<</W 2>>/LE[/None/${ending}]`, [230, 85, 40, 30]),
+      await inkOf(`${LINE}/BS<</W 2>>/LE[/${ending}/None]`, [230, 85, 40, 30]),
+    ];
+
+    expect(atEnd).toBeGreaterThan(plain + 6);
+    expect(atStart).toBe(plain);
+  });
+
+  it('becomes part of the page with -flatten', async () => {
+    const flat = await convertOne(annotatedPdf(`${LINE}/BS<</W 8>>`), { format: 'pdf', options: '-flatten' });
+
+    expect(await pixel(await drawPage(flat, 1), 150, 97)).toEqual([0, 0, 0, 255]);
   });
 });
 

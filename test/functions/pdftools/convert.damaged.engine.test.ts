@@ -32,6 +32,21 @@ describe('unusual documents', () => {
     expect(await pixel(drawn, 5, 5)).toEqual(RED);
   });
 
+  it.each(['png', 'txt', 'pdf', 'json'] as const)(
+    'are not called damaged if they need a certificate (%s)',
+    async (format) => {
+      const encrypt = '/Encrypt<</Filter/Adobe.PubSec/SubFilter/adbe.pkcs7.s5/V 4/Length 128>>/ID[<00><00>]';
+      const source = Buffer.from(redPdf().replace('/Root 1 0 R', `/Root 1 0 R${encrypt}`), 'latin1');
+
+      const error = await refusal(source, { format });
+
+      expect(error).toMatchObject({
+        code: 'UNSUPPORTED_SOURCE',
+        message: expect.stringContaining('certificates'),
+      });
+    },
+  );
+
   const locked = makePdf(numberedPages(1), { password: 'sesame' });
 
   it('open with the user password and with the owner password', async () => {

@@ -1,3 +1,4 @@
+import { drawAnnotations } from './annotations.ts';
 import { GLYPH_ORDERS } from './fonts.ts';
 import {
   type Dictionary,
@@ -170,6 +171,7 @@ export function adaptForPdfium(graph: Graph, isText: boolean): void {
       else if (hidden !== value) graph.set(ref, hidden);
     }
   }
+  drawAnnotations(graph);
 
   /** Returns a value with its annotations and groups hidden. The same one if there are none. */
   function hide(value: Value, depth: number): Value {
