@@ -22,9 +22,9 @@ void open_request(yyjson_val *arguments)
         fprintf(answer, "%s[%.6g,%.6g]", page > first ? "," : "", size.width, size.height);
     }
     const struct survey survey = document_survey();
-    fprintf(answer, "],\"foreignGlyphs\":%s,\"hiddenLayers\":%s,\"userUnits\":%s,\"bareLines\":%s}", survey.foreign_glyphs ? "true" : "false",
-            survey.hidden_layers ? "true" : "false", survey.user_units ? "true" : "false",
-            survey.bare_lines ? "true" : "false");
+    fprintf(answer, "],\"foreignGlyphs\":%s,\"hiddenLayers\":%s,\"userUnits\":%s,\"bareLines\":%s}",
+            survey.foreign_glyphs ? "true" : "false", survey.hidden_layers ? "true" : "false",
+            survey.user_units ? "true" : "false", survey.bare_lines ? "true" : "false");
     finish_answer(answer);
 }
 

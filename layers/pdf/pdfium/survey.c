@@ -32,7 +32,8 @@ static void count(struct counts *counts, const char *bytes, size_t size)
     counts->descriptors += count_of(bytes, size, "/FontName");
     counts->files += count_of(bytes, size, "/FontFile");
     counts->layers += count_of(bytes, size, "/OCProperties");
-    counts->lines += count_of(bytes, size, "/Subtype/Line") + count_of(bytes, size, "/Subtype /Line") + count_of(bytes, size, "/Poly");
+    counts->lines += count_of(bytes, size, "/Subtype/Line") + count_of(bytes, size, "/Subtype /Line");
+    counts->lines += count_of(bytes, size, "/Poly");
     counts->states += count_of(bytes, size, "/OFF");
     counts->units += count_of(bytes, size, "/UserUnit");
 }
