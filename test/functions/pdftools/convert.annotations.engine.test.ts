@@ -47,7 +47,7 @@ describe('a line without an appearance', () => {
     const picture = await convertOne(annotatedPdf(annotation), { format: 'png', options: '-r=72' });
     const { data } = await sharp(picture)
       .extract({ left, top, width, height })
-      .greyscale()
+      .grayscale()
       .raw()
       .toBuffer({ resolveWithObject: true });
     return data.filter((value) => value < 128).length;
