@@ -165,7 +165,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
 
   /** Decodes a source to files that sharp reads, and returns their paths. */
   async function decode(
-    { kind, frame, keepsColors, isDamaged, path: repaired }: Decoding,
+    { kind, frame, keepsColors, isDamaged, path: repaired, variant }: Decoding,
     { paths: [source], allFrames, options, prefix }: ImageprocRequest,
     conversion: ImageConversion,
     warnings: Set<string>,
@@ -199,6 +199,10 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     if (failed?.kind === 'resource') {
       const message = `The source needs more memory than allowed. The maximum is ${conversion.limits.pixels} pixels in total.`;
       throw new ConversionError('SOURCE_TOO_LARGE', message, { cause: failed });
+    }
+    if (variant !== undefined) {
+      const message = `The source is ${variant}, which is not supported.`;
+      throw new ConversionError('UNSUPPORTED_SOURCE', message, { cause: failed });
     }
     throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause: failed });
   }

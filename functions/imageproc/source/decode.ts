@@ -7,7 +7,7 @@ import type { Size } from '../../shared/options/geometry.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Resolution } from '../options/values.ts';
 import { type Depth, open, render } from '../pixels.ts';
-import { densityOf, isUnusualPng } from './density.ts';
+import { densityOf, isUnusualPng, readCicp } from './density.ts';
 import {
   checkSourcePixels,
   damaged,
@@ -19,7 +19,15 @@ import {
   missingFrameError,
 } from './detect.ts';
 import { readNclx, toSrgb } from './nclx.ts';
-import { checkFilters, expandEntities, gunzipSource, lengthsInPixels, unsupportedSvg } from './svg.ts';
+import {
+  checkFilters,
+  decodeXml,
+  expandEntities,
+  gunzipSource,
+  lengthsInPixels,
+  unsupportedSvg,
+} from './svg.ts';
+import { rewriteSvg } from './svg-rewrite.ts';
 import { checkCompression, isUnusualTiff, pageSelector } from './tiff.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file. Not decoded yet. */
@@ -80,11 +88,13 @@ const CSS_DENSITY = 96;
 export async function openSource(request: SourceRequest): Promise<Source> {
   // Reads bytes instead of passing a path, so that an SVG has no location to resolve relative links against.
   // Synchronous, because a worker does one thing at a time, and the thread pool is several times slower.
-  const input = expandEntities(gunzipSource(readFileSync(request.path)));
+  const input = expandEntities(decodeXml(gunzipSource(readFileSync(request.path))));
   const kind = detectImage(input);
   const { frame = 0 } = request.options;
   if (isForeign(kind)) throw new Foreign(kind, input, frame, { path: repair(kind, input, request.path) });
-  const source = await sharpSource(kind, prepare(kind, input), request).catch(orForeign(kind, input, frame));
+  const source = await sharpSource(kind, await prepare(kind, input, request), request).catch(
+    orForeign(kind, input, frame),
+  );
   if (frame < source.frames) return source;
   throw missingFrameError(frame, source.frames);
 }
@@ -119,9 +129,12 @@ function orForeign(kind: ImageKind, input: Buffer, frame: number): (thrown: unkn
   };
 }
 
-function prepare(kind: ImageKind, input: Buffer): Buffer {
+async function prepare(kind: ImageKind, input: Buffer, { limits }: SourceRequest): Promise<Buffer> {
   if (kind === 'avif') return stillAvif(input);
-  return kind === 'svg' ? lengthsInPixels(input) : input;
+  if (kind !== 'svg') return input;
+  // One character per byte, because the markup is ASCII in all accepted encodings.
+  const text = lengthsInPixels(input).toString('latin1');
+  return Buffer.from(await rewriteSvg(text, limits.pixels), 'latin1');
 }
 
 async function sharpSource(
@@ -156,7 +169,7 @@ async function sharpSource(
   const pageOf = (index: number): number => storedPage(index, metadata.pagePrimary ?? 0);
   const selectPage = kind === 'tiff' && frames > 1 ? pageSelector(input, frames) : undefined;
 
-  const nclx = kind === 'avif' ? readNclx(input) : undefined;
+  const nclx = kind === 'avif' ? readNclx(input) : kind === 'png' ? readCicp(input) : undefined;
 
   async function frame(index: number): Promise<Frame> {
     selectPage?.(index);
@@ -168,7 +181,8 @@ async function sharpSource(
     const depth = /16$/.test(own.space ?? '') && own.depth === 'ushort' ? 16 : 8;
     const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(position) }) });
     const turned = autoOrient ? pipeline.autoOrient() : pipeline;
-    const upright = nclx ? open(toSrgb(await render(turned, depth).catch(damaged), nclx)) : turned;
+    const upright =
+      nclx && own.channels >= 3 ? open(toSrgb(await render(turned, depth).catch(damaged), nclx)) : turned;
     const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
     // libvips assumes a different range for such samples.
     if (kind === 'tiff' && /^(u?int|float|double)$/.test(own.depth ?? ''))

@@ -1,5 +1,6 @@
 import type { Resolution } from '../options/values.ts';
 import type { ImageKind } from './detect.ts';
+import { type Nclx, unlikeSrgb } from './nclx.ts';
 import { type Directory, TiffReader } from './tiff.ts';
 
 /** Returns the resolution stored in a file, in pixels per inch. sharp reports only the horizontal one. */
@@ -72,6 +73,12 @@ function* pngHeaderChunks(bytes: Buffer): Generator<{ type: string; data: Buffer
     yield { type, data: bytes.subarray(at + 8, at + 8 + length) };
     at += 12 + length;
   }
+}
+
+/** Returns the colors that a PNG declares by numbers, if they are not those of sRGB. */
+export function readCicp(bytes: Buffer): Nclx | undefined {
+  const data = [...pngHeaderChunks(bytes)].find(({ type }) => type === 'cICP')?.data;
+  return data?.length === 4 ? unlikeSrgb({ primaries: data[0]!, transfer: data[1]! }) : undefined;
 }
 
 /**

@@ -162,6 +162,8 @@ export interface Decoding {
   readonly isDamaged: boolean;
   /** File to decode instead of the source. */
   readonly path?: string | undefined;
+  /** A rare variant of the format, such as `a lossless JPEG`, which may be the reason if decoding fails. */
+  readonly variant?: string | undefined;
 }
 
 /** Thrown for a source that ImageMagick must decode. */
@@ -183,8 +185,51 @@ export class Foreign extends Error {
       keepsColors,
       isDamaged,
       path,
+      variant: variantOf(kind, bytes),
     };
   }
+}
+
+/** Frames of JPEG (ITU-T T.81, table B.1) that are lossless or coded arithmetically. */
+const RARE_FRAMES: Readonly<Record<number, string>> = Object.fromEntries([
+  ...[0xc3, 0xc5, 0xc6, 0xc7].map((marker) => [marker, 'a lossless or hierarchical JPEG']),
+  ...[0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf].map((marker) => [marker, 'a JPEG with arithmetic coding']),
+]);
+/** Compressions of BMP that programs rarely read. */
+const BMP_COMPRESSION = 30;
+const PLAIN_BMP = [0, 1, 2, 3, 6];
+const [TIFF_PLANES, TIFF_YCBCR] = [284, 6];
+
+/** Returns the name of a valid but rare variant of a format. */
+function variantOf(kind: Decoding['kind'], bytes: Buffer): string | undefined {
+  try {
+    if (kind === 'jpg') return rareFrame(bytes);
+    if (kind === 'dds' && bytes.toString('latin1', 84, 88) === 'DX10') return 'a DDS of DirectX 10';
+    if (
+      kind === 'bmp' &&
+      bytes.readUInt32LE(14) >= 40 &&
+      !PLAIN_BMP.includes(bytes.readUInt32LE(BMP_COMPRESSION))
+    )
+      return `a BMP with compression ${bytes.readUInt32LE(BMP_COMPRESSION)}`;
+    if (kind !== 'tiff') return undefined;
+    const reader = new TiffReader(bytes);
+    const directory = reader.directory();
+    const hasPlanes = reader.value(directory, TIFF_PLANES) === 2;
+    return hasPlanes && reader.value(directory, TIFF_PHOTOMETRIC) === TIFF_YCBCR
+      ? 'a TIFF with YCbCr in planes'
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function rareFrame(bytes: Buffer): string | undefined {
+  for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
+    const marker = bytes[at + 1]!;
+    if (RARE_FRAMES[marker]) return RARE_FRAMES[marker];
+    if (marker === 0xda) return undefined;
+  }
+  return undefined;
 }
 
 const SHARP_KINDS: readonly string[] = [

@@ -1,6 +1,6 @@
 import type { Pixels } from '../pixels.ts';
 
-/** Meaning of the samples of an AVIF by the numbers of ITU-T H.273, which libheif does not apply. */
+/** Meaning of samples by the numbers of ITU-T H.273, which neither libheif nor libpng applies. */
 export interface Nclx {
   readonly primaries: number;
   readonly transfer: number;
@@ -28,8 +28,13 @@ export function readNclx(bytes: Buffer): Nclx | undefined {
   const hasProfile = ['colrprof', 'colrrICC'].some((box) => head.includes(box, 0, 'latin1'));
   if (at < 0 || at + 12 > head.length || hasProfile) return undefined;
   const [primaries, transfer] = [head.readUInt16BE(at + 8), head.readUInt16BE(at + 10)];
-  const isOwn = transfer === PQ || transfer === HLG || primaries in TO_SRGB;
-  return isOwn ? { primaries, transfer } : undefined;
+  return unlikeSrgb({ primaries, transfer });
+}
+
+/** Returns a meaning of samples unless it is that of sRGB, or unknown. */
+export function unlikeSrgb(nclx: Nclx): Nclx | undefined {
+  const { primaries, transfer } = nclx;
+  return transfer === PQ || transfer === HLG || primaries in TO_SRGB ? nclx : undefined;
 }
 
 /** Converts samples to sRGB. What is brighter than white becomes white. */

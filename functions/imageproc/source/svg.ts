@@ -21,6 +21,27 @@ export function gunzipSource(bytes: Buffer): Buffer {
   }
 }
 
+const XML_ENCODING = /^<\?xml[^>]*?encoding\s*=\s*["']([\w-]+)/;
+const OWN_ENCODINGS = /^(utf-?8|us-ascii|iso-8859-1|latin1)$/i;
+
+/** Decodes XML in other encodings than those that librsvg reads, such as UTF-16, to UTF-8. Returns others unchanged. */
+export function decodeXml(bytes: Buffer): Buffer {
+  const head = bytes.toString('latin1', 0, 200);
+  const wide = /^(\xfe\xff|\0<)/.test(head)
+    ? 'utf-16be'
+    : /^(\xff\xfe|<\0)/.test(head)
+      ? 'utf-16le'
+      : undefined;
+  const encoding = wide ?? XML_ENCODING.exec(head)?.[1];
+  if (encoding === undefined || OWN_ENCODINGS.test(encoding)) return bytes;
+  try {
+    const text = new TextDecoder(encoding).decode(bytes);
+    return Buffer.from(text.replace(/^(<\?xml[^>]*?encoding\s*=\s*["'])[\w-]+/, '$1utf-8'));
+  } catch {
+    return bytes;
+  }
+}
+
 const DOCTYPE = /<!DOCTYPE\s+(?:\w+:)?svg\b[^[>]*\[/i;
 /** Matches the declarations that drawing programs write. Their entities stand for names and styles. */
 const DECLARATION =
@@ -117,6 +138,15 @@ const FEATURES: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
   ['foreignObject', /<(?:\w+:)?foreignObject\b/],
   ['textPath', /<(?:\w+:)?textPath\b/],
   ['textLength', /\stextLength\s*=/],
+  ['transform-origin', /[\s;"'{]transform-(?:origin|box)\s*[:=]/],
+  [
+    'clip-path with a shape',
+    /\bclip-path\s*[:=]\s*["']?\s*(?:circle|ellipse|inset|polygon|path|rect|xywh)\(/,
+  ],
+  ['@media', /@media\b/],
+  ['systemLanguage', /\ssystemLanguage\s*=/],
+  ['pictures in other formats', /(?:href|src)\s*=\s*["']data:image\/(?!png|jpe?g|svg)/],
+  ['a background', /<(?:\w+:)?svg\b[^>]*[\s;"']background(?:-image)?\s*:/],
 ];
 
 /** Returns a warning if an SVG has features that are not drawn. */

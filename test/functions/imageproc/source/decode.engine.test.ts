@@ -257,3 +257,39 @@ describe('hostile sources', () => {
     expect(refused.message).toContain('is not allowed');
   });
 });
+
+describe('a valid but rare variant', () => {
+  const lossless = async () => {
+    const jpeg = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'teal' } })
+      .jpeg()
+      .toBuffer();
+    jpeg[jpeg.indexOf(Buffer.from([0xff, 0xc0])) + 1] = 0xc7;
+    return jpeg;
+  };
+  const bitmap = async () => {
+    const bmp = Buffer.alloc(80);
+    bmp.write('BM');
+    for (const [at, value] of [
+      [2, 80],
+      [10, 54],
+      [14, 40],
+      [18, 2],
+      [22, 2],
+      [30, 5],
+      [34, 26],
+    ] as const)
+      bmp.writeUInt32LE(value, at);
+    bmp.writeUInt16LE(1, 26);
+    bmp.writeUInt16LE(24, 28);
+    return bmp;
+  };
+
+  it.each([
+    ['a lossless or hierarchical JPEG', lossless],
+    ['a BMP with compression 5', bitmap],
+  ])('is named instead of being called damaged: %s', async (name, source) => {
+    const error = await refusal(await source(), { format: 'png' });
+
+    expect(error).toMatchObject({ code: 'UNSUPPORTED_SOURCE', message: expect.stringContaining(name) });
+  });
+});
