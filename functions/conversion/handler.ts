@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   type AfterReply,
   beforeReply,
@@ -12,6 +13,7 @@ import type { Put } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import { describe, type Log } from '../shared/log.ts';
+import { sourcesIn } from '../shared/options/sources.ts';
 import type { ReadValidators } from '../shared/source/download.ts';
 import { readHead } from '../shared/source/file.ts';
 import { kindOfBytes, type ReadFacts, toolHint } from '../shared/source/file-kind.ts';
@@ -63,7 +65,8 @@ export function createHandler<T extends Tool>(
   ): Promise<InvocationResult> {
     const { limits, account, format, outputName, grant } = invocation;
     const { source: url, validate } = invocation;
-    const validators = validate && (await readValidators?.(url, { signal, account }));
+    const validators = validate && (await validatorsOf(invocation, signal));
+    measurement.validators = validators;
     if (validators !== undefined && validators === validate?.known)
       return { ok: true, objectKeys: [], unchanged: true };
     const fetched = async () => {
@@ -115,6 +118,15 @@ export function createHandler<T extends Tool>(
     };
   }
 
+  /** Returns a hash of the validators of all sources that were not sent, or `undefined` if none has any. */
+  async function validatorsOf({ source, options, sent, account }: Invocation, signal: AbortSignal) {
+    const found: Array<string | undefined> = [];
+    for (const url of new Set([source, ...sourcesIn(tool, options).keys()]))
+      if (!sent?.includes(url)) found.push(await readValidators?.(url, { signal, account }));
+    if (found.every((each) => each === undefined)) return undefined;
+    return createHash('sha256').update(JSON.stringify(found)).digest('hex');
+  }
+
   /** A directory that cannot be deleted does not change the result. */
   async function remove(directory: string): Promise<void> {
     try {
@@ -156,7 +168,14 @@ export function createHandler<T extends Tool>(
       const level = code === 'INTERNAL' ? 'error' : 'info';
       log('failed', { ...call, code, milliseconds, ...steps, cause: describe(error) }, level);
       const unconverted = error instanceof UnconvertedError ? { unconverted: error.sources } : {};
-      return { ok: false, error: error.toReport(), ...unconverted, measured };
+      const { validators } = measurement;
+      return {
+        ok: false,
+        error: error.toReport(),
+        ...unconverted,
+        ...(validators && { validators }),
+        measured,
+      };
     } finally {
       conversions?.ended(tool.name, code, measurement.result());
       await afterReply(() => remove(directory));
@@ -191,6 +210,8 @@ const MAX_TIMED = 50;
 /** Measures one conversion while it runs. */
 export class Measurement {
   sourceBytes = 0;
+  /** See `InvocationResult`. */
+  validators: string | undefined;
   /** The downloaded source, if there is one. */
   sourcePath: string | undefined;
   resultBytes = 0;

@@ -153,7 +153,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
     if (reader === 'imageproc' && isPrinted) {
       const tool = readersOf(facts, 'pdf')[0]!;
       const message = `The source is an image. Convert it with app=${tool} first.`;
-      throw new UnconvertedError(message, INFILE, [{ url: INFILE, tool }]);
+      throw new UnconvertedError(message, [{ parameter: INFILE, index: 0, tool }]);
     }
     const document = await sources.prepare(conversion);
     try {

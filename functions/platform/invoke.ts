@@ -28,7 +28,7 @@ export interface Invocation {
   readonly options: Readonly<Record<string, unknown>>;
   readonly grant: Grant;
   /**
-   * Requests the validators of the source. `known` are those of an earlier result. If they still match, nothing is
+   * Requests the validators of all sources. `known` are those of an earlier result. If they still match, nothing is
    * converted.
    */
   readonly validate?: { readonly known?: string };
@@ -67,7 +67,11 @@ export interface StoredDetails {
   readonly page?: number;
 }
 
-export type InvocationResult = { readonly measured?: Measured } & (
+export type InvocationResult = {
+  readonly measured?: Measured;
+  /** Hash of the validators of all sources, if they were requested and a source has any. */
+  readonly validators?: string;
+} & (
   | {
       readonly ok: true;
       readonly objectKeys: readonly string[];
@@ -79,9 +83,7 @@ export type InvocationResult = { readonly measured?: Measured } & (
       readonly sourceKind?: string;
       /** Sentences about missing parts of the results; see `Converted.warnings`. */
       readonly warnings?: readonly string[];
-      /** Hash of the source's validators, if they were requested and the source has any. */
-      readonly validators?: string;
-      /** Whether the source still has the known validators, so that there are no results. */
+      /** Whether the sources still have the known validators, so that there are no results. */
       readonly unchanged?: boolean;
       /** For `readsFacts`. */
       readonly facts?: SourceFacts;
@@ -143,17 +145,21 @@ const MAX_MESSAGE = 5000;
 export function readResult(payload: unknown): InvocationResult {
   const result = (payload ?? {}) as Record<string, unknown>;
   const measured = readMeasured(result.measured);
+  const { validators } = result;
+  const shared = {
+    ...(measured && { measured }),
+    ...(typeof validators === 'string' && /^[0-9a-f]{64}$/.test(validators) && { validators }),
+  };
   if (result.ok === true && isTexts(result.objectKeys)) {
-    const { objectKeys, pageCount, settled, sourceKind, warnings, validators, unchanged } = result;
+    const { objectKeys, pageCount, settled, sourceKind, warnings, unchanged } = result;
     return {
       ok: true,
       objectKeys,
-      ...(measured && { measured }),
+      ...shared,
       ...(isStored(result.stored) && { stored: result.stored }),
       ...(Number.isSafeInteger(pageCount) && { pageCount: pageCount as number }),
       ...(typeof settled === 'boolean' && { settled }),
       ...(typeof sourceKind === 'string' && /^\w{1,10}$/.test(sourceKind) && { sourceKind }),
-      ...(typeof validators === 'string' && /^[0-9a-f]{64}$/.test(validators) && { validators }),
       ...(unchanged === true && { unchanged }),
       ...(isFacts(result.facts) && { facts: result.facts }),
       ...(isTexts(warnings) && { warnings: boundWarnings(warnings) }),
@@ -165,7 +171,7 @@ export function readResult(payload: unknown): InvocationResult {
     ok: false,
     error: ConversionError.fromReport(report).toReport(),
     ...(isUnconverted(result.unconverted) && { unconverted: result.unconverted }),
-    ...(measured && { measured }),
+    ...shared,
   };
 }
 
@@ -193,8 +199,9 @@ function boundWarnings(warnings: readonly string[]): string[] {
 function isUnconverted(value: unknown): value is readonly UnconvertedSource[] {
   if (!Array.isArray(value) || value.length > 1000) return false;
   return value.every((entry: unknown) => {
-    const { url, tool, asPages = false, ...others } = (entry ?? {}) as Record<string, unknown>;
-    const isTyped = typeof url === 'string' && typeof tool === 'string' && typeof asPages === 'boolean';
+    const { parameter, index, tool, asPages = false, ...others } = (entry ?? {}) as Record<string, unknown>;
+    const isPlace = isName(parameter) && isAmount(index);
+    const isTyped = isPlace && typeof tool === 'string' && typeof asPages === 'boolean';
     return isTyped && Object.keys(others).length === 0;
   });
 }

@@ -1,9 +1,9 @@
 import type { Invocation, InvocationResult, Invoke, Measured } from '../platform/invoke.ts';
 import { createPrefix, folderOf, type Storage, UPLOAD_PREFIX } from '../platform/storage.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
-import { replaceSources, sourcesIn } from '../shared/options/sources.ts';
+import { replaceSources } from '../shared/options/sources.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
-import { type ConversionLimits, INFILE, pageFile, type Tool } from '../shared/tool.ts';
+import { type ConversionLimits, INFILE, pageFile, type SourcePlace, type Tool } from '../shared/tool.ts';
 import type { Trace } from './call.ts';
 import type { OpenedRequest } from './uploads/call-uploads.ts';
 
@@ -40,37 +40,44 @@ export async function invokeTool(
   signal: AbortSignal,
 ): Promise<InvocationResult> {
   const deadline = Date.now() + dependencies.limits.conversionTime;
-  const run = (one: OpenedRequest, own = context) => invokeOnce(one, own, dependencies, { deadline, signal });
-  const result = await run(request);
+  const run = (one: OpenedRequest, own: InvokeContext) =>
+    invokeOnce(one, own, dependencies, { deadline, signal });
+  const result = await run(request, context);
   if (result.ok || !result.unconverted) return result;
 
   const { tools, storage } = dependencies;
+  const { validate: _, ...others } = context;
   const { account, parent = `${UPLOAD_PREFIX}${folderOf(account)}/`, allowed } = context;
   const objectKeys: string[] = [];
   const measured = [result.measured];
+  const urls = urlsIn(request);
   const converted = new Map<string, string>();
+  const places = new Map<string, string>();
   try {
-    for (const { url: named, tool: name, asPages } of result.unconverted) {
-      const url = named === INFILE ? request.source : named;
-      if (converted.has(url)) continue;
+    for (const { tool: name, asPages = false, ...place } of result.unconverted) {
+      const url = urls.get(keyOf(place));
       const tool = tools.find((each) => each.name === name && each.formats.includes('pdf'));
-      // A tool has processed hostile content, so it must not choose what is opened.
-      if (!tool || (allowed && !allowed.includes(name)) || !namesSource(request, url)) return result;
+      if (!tool || (allowed && !allowed.includes(name)) || url === undefined) return result;
+      const source = JSON.stringify([url, name, asPages]);
+      places.set(keyOf(place), source);
+      if (converted.has(source)) continue;
       const outputName = { kind: 'one', name: 'source.pdf' } as const;
       const plain = { format: 'pdf', outputName, response: 'text', optionNames: [], ignored: [] } as const;
       // A page that was sent must not be opened as one of the service's own.
       const files = tool.source === 'page' && request.sent?.includes(url) ? [pageFile(url)] : undefined;
       const options = { ...defaultsOf(tool.options), ...(asPages && tool.asPages) };
       const own = { ...plain, tool, source: url, options, ...(files && { files }) };
-      const { validate: _, ...others } = context;
       const one = await run(own, { ...others, parent });
       measured.push(one.measured);
       if (!one.ok) return withMeasured(one, measured);
       objectKeys.push(...one.objectKeys);
-      converted.set(url, await storage.url(one.objectKeys[0] ?? ''));
+      converted.set(source, await storage.url(one.objectKeys[0] ?? ''));
     }
-    const final = await run(withSources(request, converted));
-    return withMeasured(final, [...measured, final.measured]);
+    const pdfs = withSources(request, (url, place) => converted.get(places.get(keyOf(place)) ?? '') ?? url);
+    const final = await run(pdfs, others);
+    // The sources themselves may change, not the PDFs made of them.
+    const { validators } = result;
+    return withMeasured({ ...final, ...(validators && { validators }) }, [...measured, final.measured]);
   } finally {
     // A file that cannot be deleted now is deleted when it expires.
     const removed = objectKeys.map((objectKey) => storage.remove({ account, objectKey }).catch(() => {}));
@@ -101,18 +108,31 @@ function withMeasured(
   };
 }
 
-/** Whether a request names this source. */
-function namesSource({ source, tool, options }: OpenedRequest, url: string): boolean {
-  return source === url || sourcesIn(tool, options).has(url);
+function keyOf({ parameter, index }: SourcePlace): string {
+  return `${parameter} ${index}`;
 }
 
-/** Replaces sources of a request. */
-function withSources(request: OpenedRequest, urls: ReadonlyMap<string, string>): OpenedRequest {
-  const replace = (url: string) => urls.get(url) ?? url;
+/** Returns the sources of a request by their places. */
+function urlsIn(request: OpenedRequest): ReadonlyMap<string, string> {
+  const urls = new Map<string, string>();
+  withSources(request, (url, place) => {
+    urls.set(keyOf(place), url);
+    return url;
+  });
+  return urls;
+}
+
+/** Replaces sources of a request. The same URL may stand in several places that need different files. */
+function withSources(
+  request: OpenedRequest,
+  replace: (url: string, place: SourcePlace) => string,
+): OpenedRequest {
   return {
     ...request,
-    source: replace(request.source),
-    options: replaceSources(request.tool, request.options, replace),
+    source: replace(request.source, { parameter: INFILE, index: 0 }),
+    options: replaceSources(request.tool, request.options, (url, parameter, index) =>
+      replace(url, { parameter, index }),
+    ),
   };
 }
 

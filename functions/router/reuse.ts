@@ -25,15 +25,15 @@ interface CachedConversion {
 }
 
 /**
- * Runs a conversion. If the source still has the `known` validators, its earlier result is valid and nothing is
+ * Runs a conversion. If all sources still have the `known` validators, the earlier result is valid and nothing is
  * converted.
  */
 type Convert = (validate?: { readonly known?: string }) => Promise<InvocationResult>;
 
 /**
- * Returns the result of an identical request of the same account if it is not older than `_cache` seconds and the
- * source still has the same validators (`ETag`, `Last-Modified`, length). Otherwise converts. A source without
- * validators is not checked again.
+ * Returns the result of an identical request of the same account if it is not older than `_cache` seconds and all
+ * sources still have the same validators (`ETag`, `Last-Modified`, length). Otherwise converts. Sources without
+ * validators are not checked again, and files that were sent do not change.
  */
 export async function convertCached(
   { accepted, account }: { readonly accepted: ConversionRequest; readonly account: string },
@@ -56,9 +56,8 @@ export async function convertCached(
   if (kept && kept.result.validators === undefined)
     return { result: kept.result, cache: 'hit', created: kept.created };
 
-  const canValidate = /^https?:/.test(accepted.source);
   const known = kept?.result.validators;
-  const result = await convert(canValidate ? { ...(known !== undefined && { known }) } : undefined);
+  const result = await convert({ ...(known !== undefined && { known }) });
   if (kept && result.ok && result.unchanged)
     return { result: { ...result, ...kept.result }, cache: 'hit', created: kept.created };
   if (result.ok) {

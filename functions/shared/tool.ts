@@ -265,12 +265,19 @@ export interface EngineDependencies {
 /** The type of `createEngine`, which every `convert.ts` exports. */
 export type CreateEngine<T extends Tool> = (dependencies: EngineDependencies) => Engine<T>;
 
-/** Stands for the URL of `infile`, which a tool for files does not know. */
+/** The parameter of the source itself. */
 export const INFILE = 'infile';
 
+/** Where a request names a source. A tool that has processed hostile content names no URL. */
+export interface SourcePlace {
+  /** `infile`, or the name of an option. */
+  readonly parameter: string;
+  /** Position among the sources of the parameter, from 0. */
+  readonly index: number;
+}
+
 /** A source that another tool must convert to a PDF first. */
-export interface UnconvertedSource {
-  readonly url: string;
+export interface UnconvertedSource extends SourcePlace {
   readonly tool: string;
   /** Whether the source becomes pages of a document, so that an image needs paper around it. */
   readonly asPages?: boolean;
@@ -283,8 +290,8 @@ export interface UnconvertedSource {
 export class UnconvertedError extends ConversionError {
   readonly sources: readonly UnconvertedSource[];
 
-  constructor(message: string, parameter: string, sources: readonly UnconvertedSource[]) {
-    super('UNSUPPORTED_SOURCE', message, { parameter });
+  constructor(message: string, sources: readonly UnconvertedSource[]) {
+    super('UNSUPPORTED_SOURCE', message, { parameter: sources[0]!.parameter });
     this.sources = sources;
   }
 }

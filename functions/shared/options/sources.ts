@@ -22,12 +22,18 @@ export function sourcesIn(tool: Tool, options: Values): ReadonlyMap<string, stri
   return found;
 }
 
-/** Replaces every URL and sent file that the options name. */
+/** Replaces every URL and sent file that the options name. `index` counts those of one option. */
 export function replaceSources(
   tool: Tool,
   options: Values,
-  replace: (source: string, option: string) => string,
+  replaceAt: (source: string, option: string, index: number) => string,
 ): Values {
+  const counts = new Map<string, number>();
+  const replace = (source: string, option: string) => {
+    const index = counts.get(option) ?? 0;
+    counts.set(option, index + 1);
+    return replaceAt(source, option, index);
+  };
   const entries = Object.entries(options).map(([key, value]) => {
     const { namesSource: isSource, readers, names } = tool.options[key] ?? {};
     if (isSource) return [key, replaceIn(value, (source) => replace(source, names?.[0] ?? key))];

@@ -7,7 +7,9 @@ import { createHandler } from '../../../functions/conversion/handler.ts';
 import type { Invocation } from '../../../functions/platform/invoke.ts';
 import type { StoredFile } from '../../../functions/platform/storage.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { CONVERSION_LIMITS, type Download, type Engine } from '../../../functions/shared/tool.ts';
+import { sourcesIn } from '../../../functions/shared/options/sources.ts';
+import { CONVERSION_LIMITS, type Download, type Engine, type Tool } from '../../../functions/shared/tool.ts';
+import * as tools from '../../../functions/tools.ts';
 import { createTinyEngine, PNG, type TinyEngine, tiny, tinyPage } from '../tiny-tool.ts';
 
 /** Duration of a hanging conversion in milliseconds. */
@@ -195,6 +197,59 @@ describe('a failed conversion', () => {
 
     expect(events.map(({ event }) => event)).toEqual(['converted', 'failed']);
     expect(JSON.stringify(events)).not.toContain('secret');
+  });
+});
+
+describe('the validators', () => {
+  const broken = { convert: () => Promise.reject(new Error('unused')), close: async () => {} };
+
+  /** Returns values of all options of a tool that name sources. */
+  function sourceOptions(tool: Tool): Record<string, unknown> {
+    const urlOf = (name: string) => `https://example.org/${name}`;
+    const found: Record<string, unknown> = {};
+    for (const [key, { namesSource, readers = {}, default: usual }] of Object.entries(tool.options)) {
+      const operators = Object.keys(readers).filter((operator) => readers[operator]!.namesSource);
+      const steps = operators.map((operator) => ({ operator, value: urlOf(operator) }));
+      if (namesSource) found[key] = Array.isArray(usual) ? [urlOf(key), urlOf(`${key}-2`)] : urlOf(key);
+      else if (steps.length > 0) found[key] = steps;
+    }
+    return found;
+  }
+
+  it.each(Object.values(tools) as Tool[])('of $name change with each source in turn', async (tool) => {
+    const options = sourceOptions(tool);
+    const states = new Map<string, string>();
+    const readValidators = async (url: string) => states.get(url) ?? 'first';
+    const handler = createHandler(tool, broken, { ...dependencies(), readValidators });
+    const ask = (validate: NonNullable<Invocation['validate']>) =>
+      handler({ ...invocation(), tool: tool.name, options, validate }, never);
+    const { validators: known = '' } = await ask({});
+    const urls = ['https://example.org/source.png?secret=1', ...sourcesIn(tool, options).keys()];
+
+    const changed = [];
+    for (const url of urls) {
+      states.set(url, 'second');
+      const { validators } = await ask({ known });
+      if (validators !== known) changed.push(url);
+      states.delete(url);
+    }
+
+    expect(changed).toEqual(urls);
+    expect(await ask({ known })).toMatchObject({ ok: true, unchanged: true });
+    if (tool.name === 'pdftools') expect(urls).toHaveLength(8);
+  });
+
+  it('leave out sources that were sent', async () => {
+    const asked: string[] = [];
+    const readValidators = async (url: string) => void asked.push(url);
+    const sent = ['https://example.org/source.png?secret=1', 'https://example.org/stamp'];
+    const options = { stamp: sent[1], attach: ['https://example.org/attach'] };
+
+    const handler = createHandler(tools.pdftools, broken, { ...dependencies(), readValidators });
+    const result = await handler({ ...invocation(), options, sent, validate: {} }, never);
+
+    expect(asked).toEqual(['https://example.org/attach']);
+    expect(result.validators).toBeUndefined();
   });
 });
 

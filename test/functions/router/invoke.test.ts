@@ -12,8 +12,8 @@ beforeEach(() => {
   seen = [];
   removed = [];
   unconverted = [
-    { url: 'https://a.example/photo.jpg', tool: 'imageproc', asPages: true },
-    { url: 'https://files.example/uploads/page.html', tool: 'html2pdf' },
+    { parameter: '-append', index: 0, tool: 'imageproc', asPages: true },
+    { parameter: '-append', index: 1, tool: 'html2pdf' },
   ];
 });
 
@@ -30,10 +30,10 @@ const request = {
   options: { ...defaultsOf(tools.pdftools.options), append: APPENDED },
 } as const;
 
-function run(allowed?: readonly string[]) {
+function run(allowed?: readonly string[], changes: object = {}, context: object = {}) {
   return invokeTool(
-    request,
-    { account: 'owner', trace: { requestId: 'id', traceparent: undefined }, allowed },
+    { ...request, options: { ...request.options, ...changes } },
+    { account: 'owner', trace: { requestId: 'id', traceparent: undefined }, allowed, ...context },
     {
       tools: Object.values(tools),
       limits: CONVERSION_LIMITS,
@@ -46,7 +46,7 @@ function run(allowed?: readonly string[]) {
       invoke: async (invocation) => {
         seen.push(invocation);
         const error = { code: 'UNSUPPORTED_SOURCE', message: 'Convert it first.' } as const;
-        if (seen.length === 1 && unconverted) return { ok: false, error, unconverted };
+        if (seen.length === 1 && unconverted) return { ok: false, error, unconverted, validators: 'first' };
         return { ok: true, objectKeys: [`${invocation.grant.prefix}${seen.length}.pdf`] };
       },
     },
@@ -77,9 +77,33 @@ describe('a source that is not a PDF', () => {
   });
 
   it('is not converted if the request does not name it', async () => {
-    unconverted = [{ url: 'http://internal.example/', tool: 'html2pdf' }];
+    unconverted = [{ parameter: '-append', index: 2, tool: 'html2pdf' }];
 
     expect(await run()).toMatchObject({ ok: false });
     expect(seen).toHaveLength(1);
+  });
+
+  it('is replaced only where it stands, by what that option needs', async () => {
+    const url = 'https://a.example/photo.jpg';
+    unconverted = [
+      { parameter: '-append', index: 0, tool: 'imageproc', asPages: true },
+      { parameter: '-append', index: 2, tool: 'imageproc', asPages: true },
+      { parameter: '-stamp', index: 0, tool: 'imageproc', asPages: false },
+    ];
+    const append = [url, 'https://a.example/b.pdf', url];
+
+    await run(undefined, { append, stamp: url, underlay: url, attach: [url] });
+
+    const { options } = seen.at(-1)!;
+    const [page, stamp] = [expect.stringMatching(/\/2\.pdf$/), expect.stringMatching(/\/3\.pdf$/)];
+    expect(options).toMatchObject({ append: [page, append[1], page], stamp, underlay: url, attach: [url] });
+    expect(seen).toHaveLength(4);
+  });
+
+  it('is checked by the validators of the sources themselves, not of the PDFs made of them', async () => {
+    const result = await run(undefined, {}, { validate: {} });
+
+    expect(result).toMatchObject({ ok: true, validators: 'first' });
+    expect(seen.map(({ validate }) => validate)).toEqual([{}, undefined, undefined, undefined]);
   });
 });

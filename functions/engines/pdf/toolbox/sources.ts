@@ -8,6 +8,7 @@ import {
   type Download,
   INFILE,
   type SourceFile,
+  type SourcePlace,
   UnconvertedError,
   type UnconvertedSource,
 } from '../../../shared/tool.ts';
@@ -16,15 +17,10 @@ import type { Capabilities } from '../pdf.ts';
 import type { ToolboxOptions } from './options.ts';
 
 /** A source, and the parameter that names it. */
-export interface NamedSource extends SourceFile {
-  readonly parameter: string;
-  /** `undefined` for `infile`, whose URL a tool does not know. */
-  readonly url: string | undefined;
-}
+export interface NamedSource extends SourceFile, SourcePlace {}
 
 /** A URL that an option names. */
-export interface NamedUrl {
-  readonly parameter: string;
+export interface NamedUrl extends SourcePlace {
   readonly url: string;
 }
 
@@ -39,7 +35,7 @@ export async function downloadSources(
 ): Promise<NamedSource[]> {
   let left = limits.sourceBytes - source.bytes;
   const files: NamedSource[] = [];
-  for (const [index, { parameter, url }] of urls.entries()) {
+  for (const { parameter, index, url } of urls) {
     const folder = join(directory, `${parameter.replace(/^-+/, '')}-${index}`);
     await mkdir(folder);
     const tooLarge = () => {
@@ -56,15 +52,15 @@ export async function downloadSources(
       throw ofOption(error, `The file for '${parameter}'`, parameter);
     });
     left -= file.bytes;
-    files.push({ ...file, parameter, url });
+    files.push({ ...file, parameter, index });
   }
   return files;
 }
 
 /** @throws UnconvertedError for sources that are no PDFs but that another tool converts. */
 export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> {
-  const unconverted: Array<UnconvertedSource & { readonly parameter: string }> = [];
-  for (const { path, name, contentType, parameter, url = INFILE } of sources) {
+  const unconverted: UnconvertedSource[] = [];
+  for (const { path, name, contentType, parameter, index } of sources) {
     const head = await readHead(path);
     const [tool] = readersOf({ head, name, contentType }, 'pdf');
     if (tool === 'pdftools') continue;
@@ -72,17 +68,13 @@ export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> 
       const message = `The file for '${parameter}' is neither a PDF nor a file that can be converted to one.`;
       throw new ConversionError('UNSUPPORTED_SOURCE', message, { parameter });
     }
-    const asPages = parameter === 'infile' || parameter === '-append';
-    unconverted.push({ url, tool, asPages, parameter });
+    const asPages = parameter === INFILE || parameter === '-append';
+    unconverted.push({ parameter, index, tool, asPages });
   }
   const [first] = unconverted;
   if (!first) return;
   const message = `The file for '${first.parameter}' is not a PDF. Convert it with app=${first.tool} first.`;
-  throw new UnconvertedError(
-    message,
-    first.parameter,
-    unconverted.map(({ parameter: _, ...each }) => each),
-  );
+  throw new UnconvertedError(message, unconverted);
 }
 
 /** @throws ConversionError `UNSUPPORTED_SOURCE` for a source that is not a PDF. */

@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { PageRange } from '../../../shared/options/option.ts';
 import { choosePages, integers, pagesText, selectsAll } from '../../../shared/options/page-selection.ts';
-import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
+import {
+  type Conversion,
+  type Converted,
+  type EngineDependencies,
+  INFILE,
+  type SourceFile,
+} from '../../../shared/tool.ts';
 import type { FileFacts } from '../graph/describe.ts';
 import type { EditRequest } from '../graph/edit.ts';
 import { ATTACHED, freeName } from '../graph/merge.ts';
@@ -220,7 +226,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
         if (!isCode(thrown, 'PASSWORD_REQUIRED', 'WRONG_PASSWORD')) break;
       }
     }
-    if (source.url === undefined || !(failure instanceof ConversionError)) throw failure;
+    if (parameter === INFILE || !(failure instanceof ConversionError)) throw failure;
     const message = `The file for '${parameter}' could not be read. ${failure.message}`;
     throw new ConversionError(failure.code, message, { parameter, cause: failure });
   }
@@ -314,7 +320,7 @@ interface Sheet {
 }
 
 function namedInfile(source: SourceFile): NamedSource {
-  return { ...source, parameter: 'infile', url: undefined };
+  return { ...source, parameter: INFILE, index: 0 };
 }
 
 /** Returns the standards that a PDF claims to follow, from its metadata if they are not compressed. */
@@ -331,13 +337,14 @@ function claimsIn(bytes: Buffer): string[] {
 }
 
 function urlsOf({ append, underlay, stamp, fill, attach }: ToolboxOptions): NamedUrl[] {
-  const one = (parameter: string, url: string | undefined) => (url === undefined ? [] : [{ parameter, url }]);
+  const all = (parameter: string, urls: readonly (string | undefined)[]) =>
+    urls.flatMap((url, index) => (url === undefined ? [] : [{ parameter, index, url }]));
   return [
-    ...append.map((url) => ({ parameter: '-append', url })),
-    ...one('-underlay', underlay),
-    ...one('-stamp', stamp),
-    ...one('-fill', fill),
-    ...attach.map((url) => ({ parameter: '-attach', url })),
+    ...all('-append', append),
+    ...all('-underlay', [underlay]),
+    ...all('-stamp', [stamp]),
+    ...all('-fill', [fill]),
+    ...all('-attach', attach),
   ];
 }
 
