@@ -6,13 +6,15 @@ export function alternatives(words: readonly string[]): string {
 /** Text that clients search every response for, so that no other text may contain it. */
 const MARKERS = /\[output\]|<br>/gi;
 
+/** Replaces what could control a terminal or imitate another line. */
+export function printable(text: string): string {
+  return text.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd');
+}
+
 /** Quotes a caller's text for a message: one line, at most 60 characters. */
 export function quote(value: string): string {
   // Leaves more than enough characters, even if each marker becomes one.
-  const line = value
-    .slice(0, 1000)
-    .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
-    .replace(MARKERS, '\ufffd');
+  const line = printable(value.slice(0, 1000)).replace(MARKERS, '\ufffd');
   return `'${shorten(line, 60)}'`;
 }
 

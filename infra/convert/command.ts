@@ -23,7 +23,7 @@ export const HELP = `docmill INPUT… --to NAME|DIR/|- [--format FORMAT] [OPTION
   --list FILE      reads further inputs from a file, one per line
   --jobs N         conversions at the same time, 1 to 64. By default, the number of cores
   --fresh          converts all inputs again
-  --overwrite      allows a result to replace an input
+  --overwrite      allows a result to replace an input, or the result of another input
   --url URL        uses this service, with --key KEY or the API_KEY of the environment
   --help           prints this
 
@@ -46,7 +46,7 @@ export interface Command {
   readonly options: readonly Parameter[];
   readonly jobs: number;
   readonly fresh: boolean;
-  /** Whether a result may replace an input. */
+  /** Whether a result may replace an input, or the result of another input. */
   readonly overwrite: boolean;
   readonly url: string | undefined;
   readonly key: string | undefined;

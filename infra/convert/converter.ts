@@ -22,7 +22,7 @@ interface ServiceReply {
 export interface Service {
   /** @throws Error if there is no reply. */
   send(request: ServiceRequest, signal: AbortSignal): Promise<ServiceReply>;
-  /** Downloads a result that a reply names to a file. */
+  /** Downloads a result that a reply names to an existing file. */
   save(url: string, path: string, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

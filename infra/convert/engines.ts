@@ -1,6 +1,7 @@
-import { copyFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createApiKey, withKeys } from '../../functions/platform/keys.ts';
 import { createLog } from '../../functions/shared/log.ts';
 import { composeService } from '../local/server/compose.ts';
@@ -59,7 +60,8 @@ export async function localEngines(parent: string, jobs: number): Promise<Servic
       const signed = readSignedUrl(new URL(url));
       const opened = signed && (await composition.storage.open(signed));
       if (opened?.status !== 200) throw new Error('The result has been deleted.');
-      await copyFile(opened.path, path);
+      // A copy would get the mode of the result.
+      await pipeline(createReadStream(opened.path), createWriteStream(path));
       await composition.storage.remove({ objectKey: signed!.objectKey, account });
     },
     async close() {

@@ -4,7 +4,7 @@ import { AUTO, readRequest } from '../../functions/conversion/request.ts';
 import { chooseTool } from '../../functions/engines/choose-tool.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
-import { readOutputName } from '../../functions/shared/output-name.ts';
+import { pageName, readOutputName } from '../../functions/shared/output-name.ts';
 import { HEAD_BYTES } from '../../functions/shared/source/file-kind.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 import { type Command, UsageError } from './command.ts';
@@ -13,8 +13,10 @@ import type { Input } from './inputs.ts';
 /** One conversion of a run. */
 export interface Job {
   readonly input: Input;
-  /** Absolute path of the result. Contains `%d` for one file per page. */
-  readonly to: string;
+  /** Absolute path of the result without its `name`. It may contain the name of the input, which is no pattern. */
+  readonly stem: string;
+  /** The end of the path. Contains `%d` for one file per page. */
+  readonly name: string;
   /** Parameters of the service, without the source. */
   readonly query: readonly Parameter[];
   /** Whether the result goes to standard output. */
@@ -32,6 +34,11 @@ export function directoryOf({ to, format }: Command): string | undefined {
     : undefined;
 }
 
+/** Returns the path of a result, or of one page. */
+export function pathOf({ stem, name }: Pick<Job, 'stem' | 'name'>, page?: number): string {
+  return stem + (page === undefined ? name : pageName(name, page));
+}
+
 /** Plans the conversions of a command. @throws UsageError for a mistake that concerns all of them. */
 export async function planJobs(
   command: Command,
@@ -42,15 +49,15 @@ export async function planJobs(
   const results =
     directory === undefined ? [oneResult(command, inputs)] : resultsIn(directory, command, inputs);
   const jobs = await Promise.all(
-    results.map(async ({ input, to }) => {
-      const name = safeName(basename(to));
-      const tool = command.tool ?? (await toolForFile(input, targetOf(name), tools));
+    results.map(async ({ input, stem, name }) => {
+      const outfile = stem.endsWith('/') ? safeName(name) : `result.${name}`;
+      const tool = command.tool ?? (await toolForFile(input, targetOf(outfile), tools));
       const query = [
         { name: 'app', value: tool?.name ?? AUTO },
-        { name: 'outfile', value: name },
+        { name: 'outfile', value: outfile },
         ...command.options,
       ];
-      return { input, to, query, isPrinted: command.to === STANDARD_OUTPUT };
+      return { input, stem, name, query, isPrinted: command.to === STANDARD_OUTPUT };
     }),
   );
   checkOptions(jobs, tools);
@@ -62,7 +69,7 @@ function oneResult({ to, format }: Command, inputs: readonly Input[]) {
   if (to === STANDARD_OUTPUT) {
     if (format === undefined) throw new UsageError('--to - needs --format, such as --format pdf.');
     if (inputs.length !== 1) throw new UsageError(`--to - takes one input, got ${inputs.length}.`);
-    return { input: inputs[0]!, to: resolve(`result.${format}`) };
+    return { input: inputs[0]!, stem: resolve('result.'), name: format };
   }
   if (format !== undefined)
     throw new UsageError('--format is for a directory. Give the name after --to an extension.');
@@ -71,7 +78,7 @@ function oneResult({ to, format }: Command, inputs: readonly Input[]) {
   if (extname(to) === '')
     throw new UsageError(`--to '${to}' has no extension. For a directory, add a --format.`);
   if (!existsSync(dirname(resolve(to)))) throw new UsageError(`There is no directory '${dirname(to)}'.`);
-  return { input: inputs[0]!, to: resolve(to) };
+  return { input: inputs[0]!, stem: join(dirname(resolve(to)), '/'), name: basename(to) };
 }
 
 /**
@@ -91,7 +98,7 @@ function resultsIn(directory: string, { format }: Command, inputs: readonly Inpu
     let name = stem;
     for (let number = 2; taken.has(name); number += 1) name = `${stem}-${number}`;
     taken.add(name);
-    return { input, to: join(directory, `${name}.${format}`) };
+    return { input, stem: `${join(directory, name)}.`, name: format };
   });
 }
 
@@ -127,11 +134,11 @@ function checkInputs(jobs: readonly Job[], inputs: readonly Input[]): void {
     }),
   );
   const names = [...sources.values()].map(({ id }) => id);
-  for (const { to } of jobs) {
+  for (const job of jobs) {
+    const to = pathOf(job);
     const direct = fileOf(to);
     const replaced = direct === undefined ? undefined : sources.get(direct)?.name;
-    const page = numberedPattern(to);
-    const found = replaced ?? (page && names.find((id) => page.test(id)));
+    const found = replaced ?? pagesOf(job, names)[0];
     if (found !== undefined)
       throw new UsageError(
         `The result '${to}' would replace the input '${found}'. Add --overwrite to allow it.`,
@@ -139,11 +146,12 @@ function checkInputs(jobs: readonly Job[], inputs: readonly Input[]): void {
   }
 }
 
-/** Returns a pattern of the paths that a name with `%d` stands for. */
-function numberedPattern(to: string): RegExp | undefined {
-  const [before, after] = to.split(/%(?:0[1-9])?d/);
-  if (after === undefined) return undefined;
-  return new RegExp(`^${literal(before!)}\\d+${literal(after)}$`);
+/** Returns those of some paths that a job with `%d` may write to. */
+export function pagesOf({ stem, name }: Pick<Job, 'stem' | 'name'>, paths: Iterable<string>): string[] {
+  const [before, after] = name.split(/%(?:0[1-9])?d/);
+  if (after === undefined) return [];
+  const pattern = new RegExp(`^${literal(stem + before)}\\d+${literal(after)}$`);
+  return [...paths].filter((path) => pattern.test(path));
 }
 
 const literal = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Job } from './jobs.ts';
+import { UsageError } from './command.ts';
+import { type Job, pagesOf, pathOf } from './jobs.ts';
 
 /** Name of the file that records the sources of the results in a directory. */
 const LEDGER = '.docmill.jsonl';
@@ -18,6 +19,8 @@ export interface Ledger {
   isDone(job: Job): boolean;
   /** Whether a file is a result of an earlier run, and therefore not an input. */
   isResult(path: string): boolean;
+  /** @throws UsageError for a result that would replace that of another input. */
+  check(jobs: readonly Job[]): void;
   add(job: Job, outputs: readonly string[]): void;
 }
 
@@ -27,7 +30,9 @@ export function openLedger(directory: string | undefined, { fresh }: { readonly 
   const rows = new Map<string, Row>();
   const text = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : '';
   for (const row of text.split('\n').flatMap(parseRow)) rows.set(row.input, row);
-  const results = new Set([...rows.values()].flatMap(({ outputs }) => outputs));
+  const results = new Map(
+    [...rows.values()].flatMap(({ input, outputs }) => outputs.map((path) => [path, input])),
+  );
   // The last line may be incomplete if the run was killed.
   let separator = text === '' || text.endsWith('\n') ? '' : '\n';
   return {
@@ -36,6 +41,17 @@ export function openLedger(directory: string | undefined, { fresh }: { readonly 
       return row?.version === versionOf(job) && row.outputs.every((path) => existsSync(path));
     },
     isResult: (path) => results.has(path),
+    check(jobs) {
+      for (const job of jobs) {
+        const { id } = job.input;
+        const found = [pathOf(job), ...pagesOf(job, results.keys())].find(
+          (path) => (results.get(path) ?? id) !== id && existsSync(path),
+        );
+        if (found === undefined) continue;
+        const message = `The result '${found}' would replace that of '${results.get(found)}'. Add --overwrite to allow it.`;
+        throw new UsageError(message);
+      }
+    },
     add(job, outputs) {
       if (file === undefined) return;
       mkdirSync(dirname(file), { recursive: true });
@@ -46,9 +62,9 @@ export function openLedger(directory: string | undefined, { fresh }: { readonly 
   };
 }
 
-function versionOf({ input, to, query }: Job): string {
+function versionOf({ input, query, ...job }: Job): string {
   return createHash('sha256')
-    .update(JSON.stringify([input.version, to, query]))
+    .update(JSON.stringify([input.version, pathOf(job), query]))
     .digest('hex')
     .slice(0, 32);
 }

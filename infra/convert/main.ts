@@ -1,5 +1,6 @@
 // Converts files: `docmill --help`. Uses the engines on this machine or, with --url, a service.
 import { tmpdir } from 'node:os';
+import { printable } from '../../functions/shared/quote.ts';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
 import { type Command, HELP, readCommand, UsageError } from './command.ts';
@@ -21,7 +22,7 @@ try {
   if (command.help) process.stdout.write(HELP);
   else process.exitCode = await run(command, stopped.signal);
 } catch (thrown) {
-  process.stderr.write(`${(thrown as Error).message}\n`);
+  process.stderr.write(`${printable((thrown as Error).message)}\n`);
   if (thrown instanceof UsageError) process.stderr.write(`Run 'docmill --help' for all options.\n`);
   process.exitCode = thrown instanceof UsageError ? 2 : 1;
 }
@@ -30,6 +31,7 @@ async function run(command: Command, signal: AbortSignal): Promise<number> {
   const ledger = openLedger(directoryOf(command), command);
   const inputs = (await findInputs(command.inputs, command.list)).filter(({ id }) => !ledger.isResult(id));
   const planned = await planJobs(command, inputs, ALL);
+  if (!command.overwrite) ledger.check(planned);
   const jobs = planned.filter((job) => !ledger.isDone(job));
   const skipped = planned.length - jobs.length;
   const progress = showProgress(jobs.length, { started: startedAt() });

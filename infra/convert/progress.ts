@@ -1,3 +1,5 @@
+import { printable } from '../../functions/shared/quote.ts';
+
 /** Minimum milliseconds between two progress lines. */
 const INTERVAL = 200;
 
@@ -32,7 +34,8 @@ export function showProgress(
     failed(line: string) {
       failed += 1;
       clear();
-      output.write(`${line}\n`);
+      // The name of an input may contain what controls a terminal.
+      output.write(`${printable(line)}\n`);
       show();
     },
     /** Returns what was done. */

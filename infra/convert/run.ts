@@ -1,14 +1,13 @@
 import { createReadStream } from 'node:fs';
-import { chmod, mkdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
-import { pageName } from '../../functions/shared/output-name.ts';
 import { withAnySignal } from '../../functions/shared/time.ts';
 import { Failure, outputsIn, type Service, type ServiceOutput } from './converter.ts';
 import type { Input } from './inputs.ts';
-import type { Job } from './jobs.ts';
+import { type Job, pathOf } from './jobs.ts';
 import type { Ledger } from './ledger.ts';
 
 /** Maximum number of attempts while a service is busy. */
@@ -57,22 +56,26 @@ async function convert(job: Job, service: Service, signal: AbortSignal): Promise
   const outputs = await request(job, service, signal);
   const paths: string[] = [];
   for (const { url, page } of outputs) {
-    const path = page === undefined ? job.to : pageName(job.to, page);
-    // A killed run leaves no incomplete result, and the next run overwrites this file.
-    const directory = job.isPrinted ? tmpdir() : dirname(path);
-    const part = join(directory, job.isPrinted ? `docmill-${process.pid}.part` : `.${basename(path)}.part`);
+    const path = pathOf(job, page);
+    const isValid = page === undefined || Number.isSafeInteger(page);
+    if (!isValid || paths.includes(path)) throw new Error('The service returned results that it should not.');
+    // A killed run leaves no incomplete result, and the next run replaces this file.
+    const directory = job.isPrinted ? await mkdtemp(join(tmpdir(), 'docmill-')) : dirname(path);
+    const part = join(directory, `.${basename(path)}.part`);
     await mkdir(directory, { recursive: true });
     try {
+      // Private until it is complete, and no link.
+      await rm(part, { force: true });
+      await writeFile(part, '', { flag: 'wx', mode: 0o600 });
       await service.save(url, part, signal);
       if (job.isPrinted) {
         await pipeline(createReadStream(part), process.stdout, { end: false });
         continue;
       }
-      // The service's own files are private.
       await chmod(part, 0o666 & ~process.umask());
       await rename(part, path);
     } finally {
-      await rm(part, { force: true });
+      await rm(job.isPrinted ? directory : part, { recursive: true, force: true });
     }
     paths.push(path);
   }

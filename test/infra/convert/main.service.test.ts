@@ -19,7 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as tools from '../../../functions/tools.ts';
 import { readCommand, UsageError } from '../../../infra/convert/command.ts';
 import { findInputs } from '../../../infra/convert/inputs.ts';
-import { planJobs } from '../../../infra/convert/jobs.ts';
+import { pathOf, planJobs } from '../../../infra/convert/jobs.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { readPdf } from '../../helpers/pdf.ts';
 import { COMPILE_CACHE } from '../../helpers/processes.ts';
@@ -123,7 +123,7 @@ describe('docmill', () => {
       writeFileSync(path(name), await picture(40));
     writeFileSync(path('list.txt'), `${path('report.pdf')}\n\n${path('mixed/a.png')}\n`);
     const plannedFor = async (...args: string[]) =>
-      (await plan([...args, '--to', 'to/', '--format', 'jpg'])).map(({ to }) => relative('.', to));
+      (await plan([...args, '--to', 'to/', '--format', 'jpg'])).map((job) => relative('.', pathOf(job)));
 
     expect(await plannedFor(path('mixed/**/*.png'))).toEqual([
       'to/a.jpg',
@@ -161,6 +161,85 @@ describe('docmill', () => {
     expect((await convert('same', '--to', 'apart/', '--format', 'jpg')).code).toBe(0);
 
     expect(names('apart')).toEqual(['.docmill.jsonl', 'a.pdf.jpg', 'a.png.jpg']);
+  });
+
+  it('reads no pattern in the names of inputs', async () => {
+    mkdirSync(path('patterns'));
+    const stems = ['a-%d', 'a-1', 'a-2', 'b*', 'bc', 'c[1]', 'c1', '%03d', '{a,b}', 'p.png', '$&', 'd?', '%'];
+    for (const stem of stems) writeFileSync(path('patterns', `${stem}.pdf`), makePdf(numberedPages(2)));
+
+    const folder = await convert('patterns', '--to', 'literal/', '--format', 'png', '-r', '10');
+    const zips = await plan([path('patterns'), '--to', 'zips/', '--format', 'zip', '-attachments']);
+    const pages = await convert('patterns/a-1.pdf', '--to', 'literal/%d-%d/page-%d.png', '-r', '10');
+    mkdirSync(path('literal/%d'));
+    const inFolder = await convert('patterns/a-1.pdf', '--to', 'literal/%d/p%02d.png', '-r', '10');
+
+    expect(folder.stdout).toMatch(new RegExp(`^${stems.length} converted, 0 failed`));
+    const results = names('literal').filter((name) => name.endsWith('.png'));
+    expect(results).toEqual([...stems.map((stem) => `${stem}.png`), '%d/p01.png', '%d/p02.png'].sort());
+    expect(new Set(zips.map(({ query }) => query[1]!.value))).toEqual(new Set(['result.zip']));
+    expect([pages.code, inFolder.code]).toEqual([2, 0]);
+  });
+
+  it('never replaces the result of another input, unless told to', async () => {
+    for (const folder of ['one', 'two', 'two/deep']) mkdirSync(path(folder));
+    for (const [index, name] of ['one/a.png', 'two/a.png'].entries())
+      writeFileSync(path(name), await picture(10 + index));
+    const run = (...args: string[]) => convert(...args, '--to', 'shared/', '--format', 'jpg');
+
+    const first = await run('one');
+    const refused = await run('two');
+    const numbered = await run('two', '--format=%d.jpg');
+    const kept = await widthOf('shared/a.jpg');
+    const told = await run('two', '--overwrite');
+
+    expect([first.code, refused.code, told.code]).toEqual([0, 2, 0]);
+    expect(refused.stderr).toMatch(/The result '.*a\.jpg' would replace that of '.*one\/a\.png'/);
+    expect(numbered.code).toBe(2);
+    expect([kept, await widthOf('shared/a.jpg')]).toEqual([10, 11]);
+  });
+
+  it('writes temporary files that nobody else can read or redirect', async () => {
+    mkdirSync(path('hostile'));
+    writeFileSync(path('victim'), 'untouched');
+    symlinkSync('../victim', path('hostile/.out.txt.part'));
+    const preload = path('modes.mjs');
+    // Reports the mode of a complete file and of its folder, before the command changes or deletes it.
+    writeFileSync(
+      preload,
+      `import fs, { promises } from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+      const { chmod, rm } = promises;
+      const report = (path) => fs.writeSync(2, ['mode', fs.lstatSync(path).mode & 0o777, path].join(' ') + '\\n');
+      promises.chmod = async (path, mode) => { report(path); await chmod(path, mode); };
+      promises.rm = async (path, options) => {
+        if (/docmill-\\w{6}$/.test(path)) for (const name of ['', ...fs.readdirSync(path)]) report(path + '/' + name);
+        await rm(path, options); };
+      syncBuiltinESMExports();`,
+    );
+    const node = ['--import', preload];
+
+    const file = await start(['letter.docx', '--to', 'hostile/out.txt'], { node });
+    const printed = await start(['letter.docx', '--to', '-', '--format', 'txt'], { node });
+
+    expect(file.stderr).toMatch(/^mode 384 .*hostile\/\.out\.txt\.part$/m);
+    expect(printed.stderr).toMatch(/^mode 448 .*docmill-\w{6}\/\nmode 384 .*docmill-\w{6}\/.+$/m);
+    expect(readFileSync(path('victim'), 'utf8')).toBe('untouched');
+    expect(names('hostile')).toEqual(['out.txt']);
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+
+  it('prints no control characters of names', async () => {
+    mkdirSync(path('named'));
+    const name = 'a\x1b[31m\x9b2J\u202e\nb.docx';
+    writeFileSync(path('named', name), '');
+
+    const failed = await convert('named', '--to', 'printed/', '--format', 'pdf', '--jobs', '1');
+    const missing = await convert(`${name}x`, '--to', 'a.pdf');
+
+    for (const { stderr } of [failed, missing]) {
+      expect(stderr).toContain('a\ufffd[31m\ufffd2J\ufffd\ufffdb.docx');
+      expect(stderr).toMatch(/^([\p{L}\p{M}\p{N}\p{P}\p{S} ]*\n)+$/u);
+    }
   });
 
   it('continues after it was killed: each of many files once, and none lost', async () => {
