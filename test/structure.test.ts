@@ -98,6 +98,69 @@ it('reads environment variables only in functions/shared/settings', () => {
   expect(readers).toEqual(['functions/shared/settings/environment.ts']);
 });
 
+/**
+ * Calls that read files, in what the server and the tools load outside of workers: how many, and why they keep no source or
+ * result of a caller in memory.
+ */
+const READS: Readonly<Record<string, readonly [count: number, reason: string]>> = {
+  'functions/conversion/store.ts': [
+    3,
+    'the head of a result, a stream, and at most 4 MB of a page in an archive',
+  ],
+  'functions/engines/chromium/proxy/served-files.ts': [1, 'a stream'],
+  'functions/engines/chromium/upload.ts': [1, 'the head of a page'],
+  'functions/engines/pdf/graph/graph.ts': [1, 'only workers call readGraph'],
+  'functions/engines/pdf/pdf.ts': [1, 'a stream'],
+  'functions/engines/pdf/sign.ts': [5, 'files of the operator, and streams of what is signed'],
+  'functions/engines/worker/linux/examine.ts': [3, 'names in a directory, and files of /proc'],
+  'functions/engines/worker/linux/limits.ts': [3, 'names in a directory, and a file of /proc'],
+  'functions/engines/worker/linux/orphans.ts': [1, 'files of /proc'],
+  'functions/engines/worker/linux/proc.ts': [2, 'files of /proc'],
+  'functions/engines/worker/workspace.ts': [2, 'names in a directory'],
+  'functions/shared/egress/resolver.ts': [1, 'the configuration of the machine'],
+  'functions/shared/source/decode-file.ts': [1, 'a stream, in the process of a download'],
+  'functions/shared/source/file.ts': [1, 'the head of a source'],
+  'infra/local/operation/lock.ts': [1, 'a file of the service'],
+  'infra/local/server/descriptors.ts': [1, 'a file of /proc'],
+  'infra/local/server/http/files.ts': [2, 'the key of the service'],
+  'infra/local/server/service.ts': [1, 'scripts and styles of the site'],
+  'infra/version.ts': [4, 'files of the service'],
+};
+/** Functions of Node, and of file handles, that read content. */
+const READING =
+  /\.?\b(?:read|readv|readFile|readFileSync|readSync|readvSync|readLines|readableWebStream|createReadStream|openAsBlob)\(/g;
+
+it('reads no source in the process of the server: only heads of files, and streams', () => {
+  const entries = ['infra/local/main.ts', ...globSync('functions/*/convert.ts', { cwd: ROOT })];
+  const loaded = new Set<string>();
+  const visit = (file: string) => {
+    if (loaded.has(file) || !file.endsWith('.ts')) return;
+    loaded.add(file);
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    for (const path of IMPORTS.get(file) ?? []) if (isLoaded(text, path.split('/').at(-1)!)) visit(path);
+  };
+  for (const entry of entries) visit(entry);
+
+  const counts = [...loaded].sort().flatMap((file) => {
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    // A function of the same name is its own.
+    const own = [...text.matchAll(/(?:function|const|async) (read\w*)(?:\(| = )/g)].map(
+      ([, name]) => `${name}(`,
+    );
+    const calls = text.match(READING)?.filter((call) => !own.includes(call)) ?? [];
+    return calls.length > 0 && /'node:fs|FileHandle/.test(text) ? [[file, calls.length] as const] : [];
+  });
+
+  expect(loaded.size).toBeGreaterThan(150);
+  expect(counts).toEqual(Object.entries(READS).map(([file, [count]]) => [file, count]));
+});
+
+/** Whether a file imports another one by its name for more than types. */
+function isLoaded(text: string, name: string): boolean {
+  const imports = [...text.matchAll(/\b(import|export)\b([^;]*?)(?:from )?\(?['`][^'`]*\/([^'`/]+)['`]/g)];
+  return imports.some(([, , names, path]) => path === name && !/^\s*type\b/.test(names!));
+}
+
 it('has each test at the path of what it tests: `convert.test.ts`, or `convert.paper.test.ts` for one aspect of it', () => {
   const tests = globSync('test/{functions,infra,layers}/**/*.test.ts', { cwd: ROOT });
   const isSource = (path: string) =>

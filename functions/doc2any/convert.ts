@@ -13,7 +13,7 @@ import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages, selectsAll } from '../shared/options/page-selection.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
-import { fileContains, readHead } from '../shared/source/file.ts';
+import { readHead } from '../shared/source/file.ts';
 import {
   type Conversion,
   type Converted,
@@ -121,7 +121,9 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
   /** Finishes a PDF, which another tool has made of an image. */
   async function convertPdf(conversion: Doc2anyConversion) {
     const { source, options } = conversion;
-    if (await fileContains(source.path, '/ByteRange', '/Encrypt'))
+    const given = new Pdf(programs, source, conversion);
+    const { isSigned, isEncrypted } = await given.marks();
+    if (isSigned || isEncrypted)
       throw new ConversionError('UNSUPPORTED_SOURCE', 'The source is a signed or encrypted PDF document.', {
         parameter: INFILE,
       });
@@ -134,7 +136,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
     const information = withoutAbsent({ Title, Author, Subject, Keywords });
     const { pdfVersion } = options;
     const minVersion = readStandard(pdfVersion) ? undefined : pdfVersion;
-    const whole = await new Pdf(programs, source, conversion).edit({ information, minVersion });
+    const whole = await given.edit({ information, minVersion });
     const pageCount = whole.pageCount!;
     const pages = choosePages(options, pageCount, '--pages');
     const selected = pages ? await whole.edit({ pages }) : whole;

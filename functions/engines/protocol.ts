@@ -78,6 +78,12 @@ interface Unusable {
 
 export type Answer = { readonly id: number } & (Heartbeat | Output | Result | Failure | Unusable);
 
+/**
+ * Maximum bytes of an answer. The service reads it in its main thread, so what may be longer is a file. A longer one becomes
+ * an error, also in C.
+ */
+export const MAX_ANSWER = 400_000;
+
 /** First message of a worker: it is ready, or why its engine does not start. */
 export type Start = { readonly ready: true; readonly unsandboxed?: string } | { readonly unstarted: string };
 

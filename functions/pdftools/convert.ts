@@ -4,7 +4,6 @@ import { encryptionOf } from '../engines/pdf/finish-options.ts';
 import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
-import { claimsPdfA, hasSignature } from '../engines/pdf/rewrite.ts';
 import { createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
@@ -35,12 +34,13 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
     const { options, format, source } = conversion;
     const finish = await finishOf(conversion);
     // Rewriting a document would make its signatures invalid.
-    if (finish.sign && isUnchanged(options) && (await hasSignature(source.path))) {
-      const { pdf: signed } = await finishPdf(new Pdf(programs, source, conversion), {}, finish);
+    const given = new Pdf(programs, source, conversion);
+    if (finish.sign && isUnchanged(options) && (await given.marks()).isSigned) {
+      const { pdf: signed } = await finishPdf(given, {}, finish);
       return { outputs: [{ path: signed.path }] };
     }
     const output = { finish, recompress: options.optimize !== undefined };
-    const isClaimed = finish.encryption !== undefined && (await claimsPdfA(source.path));
+    const isClaimed = finish.encryption !== undefined && (await given.marks()).isArchive;
     if (isClaimed && !options.force) {
       const message =
         'The document is PDF/A, which does not allow encryption. Add -force to encrypt it. The result does not claim to be PDF/A then.';

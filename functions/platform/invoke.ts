@@ -3,7 +3,7 @@ import type { EngineStatus } from '../engines/worker/observer.ts';
 import { ConversionError, type ErrorReport, type ReceivedReport } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import type { OutputName } from '../shared/output-name.ts';
-import { toAscii } from '../shared/quote.ts';
+import { printable, toAscii } from '../shared/quote.ts';
 import { HEAD_BYTES, type SourceFacts } from '../shared/source/file-kind.ts';
 import type { ConversionLimits, PageFile, UnconvertedSource } from '../shared/tool.ts';
 import type { Grant } from './storage.ts';
@@ -182,7 +182,7 @@ function readReport(value: unknown, isIssue = false): ReceivedReport | undefined
   const described = !isIssue && Array.isArray(issues) && issues.slice(0, MAX_ISSUES);
   return {
     code,
-    message: message.slice(0, MAX_MESSAGE),
+    message: printable(message.slice(0, MAX_MESSAGE)),
     ...(isName(parameter) && { parameter }),
     ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
     ...(described && { issues: described.flatMap((issue) => readReport(issue, true) ?? []) }),

@@ -27,7 +27,13 @@ function jsonLine(
   event: string,
   fields: Readonly<Record<string, unknown>>,
 ): string {
-  return JSON.stringify({ time, level, event, ...fields });
+  return toJson({ time, level, event, ...fields });
+}
+
+/** Writes JSON that a terminal shows as it is: JSON itself escapes only some of what controls it or the direction of text. */
+function toJson(value: unknown): string {
+  const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value)?.replace(/[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, escaped);
 }
 
 /** Values that need no quotes. Any other value could be mistaken for another line or another field. */
@@ -40,8 +46,7 @@ function prettyLine(
   fields: Readonly<Record<string, unknown>>,
 ): string {
   const pairs = Object.entries(fields).map(
-    ([name, value]) =>
-      `${name}=${typeof value === 'string' && PLAIN.test(value) ? value : JSON.stringify(value)}`,
+    ([name, value]) => `${name}=${typeof value === 'string' && PLAIN.test(value) ? value : toJson(value)}`,
   );
   return [time.slice(11, 23), level.padEnd(5), event, ...pairs].join(' ');
 }

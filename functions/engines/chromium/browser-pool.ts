@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EgressGuard } from '../../shared/egress/guard.ts';
 import { ConversionError, ofOption } from '../../shared/errors.ts';
@@ -76,13 +76,14 @@ export function createBrowserPool<Options extends PageOptions>(
     const served = uploaded && { host: source.host, files: uploaded.files };
     const checked = uploaded ? [] : [await egress.check(source, conversion)];
     const options = withCredentials(conversion.options, source);
-    const { texts, hosts } = await readTexts(conversion);
+    const { hosts, ...texts } = await readTexts(conversion);
+    const inputs = Object.values(texts.textFiles);
     const allowed = uploaded && !options.network ? networkOfUpload(egress, hosts) : egress;
     const caps = { bytes: 5 * limits.sourceBytes };
     const proxy = await startEgressProxy(allowed, caps, checked, account, served);
     const request: PageRequest<Options> = {
       url: withoutCredentials(source),
-      texts,
+      ...texts,
       options,
       format,
       limits,
@@ -90,7 +91,7 @@ export function createBrowserPool<Options extends PageOptions>(
     };
     try {
       const page = `page.${format}`;
-      const work = { operation: 'page', arguments: request, outputs: [page, OVERLAY, TEXT_LAYER] };
+      const work = { operation: 'page', arguments: request, inputs, outputs: [page, OVERLAY, TEXT_LAYER] };
       const { hasOverlay, hasText, ...reply } = await withAnySignal(
         [conversion.signal, proxy.exceeded],
         (signal) =>
@@ -111,34 +112,36 @@ export function createBrowserPool<Options extends PageOptions>(
     }
   }
 
-  /** Reads the options whose value is text, or the URL of a text. Returns the hosts of those URLs, too. */
+  /** Returns the options whose value is text, and downloads those that are URLs of a text. Returns the hosts of those URLs, too. */
   async function readTexts(conversion: Conversion<Options, URL>) {
     const { directory, signal, account } = conversion;
     const options: Readonly<Partial<Record<TextOption, string | undefined>>> = conversion.options;
     const texts: Partial<Record<TextOption, string>> = {};
+    const textFiles: Partial<Record<TextOption, string>> = {};
     const hosts: string[] = [];
     for (const [option, name] of Object.entries(TEXT_OPTIONS) as [TextOption, string][]) {
       const value = options[option];
       if (value === undefined) continue;
-      texts[option] = value;
-      if (!/^https?:\/\//i.test(value)) continue;
+      if (!/^https?:\/\//i.test(value)) {
+        texts[option] = value;
+        continue;
+      }
       const limits = { sourceBytes: TEXT_BYTES };
       const { path } = await download(value, { directory, limits, signal, account }).catch(
         (error: unknown) => {
           throw ofOption(error, `The file for '${name}'`, name);
         },
       );
-      const text = await readFile(path, 'utf8');
       // Resources of a header are relative to its own URL. That of a sent file is internal.
       const isSent = conversion.sent?.includes(value) === true;
       if (!isSent) hosts.push(new URL(value).host);
-      texts[option] =
-        option === 'styleSheet'
-          ? text
-          : `<base href="${isSent ? 'about:blank' : new URL(value).href.replaceAll('"', '%22')}">${text}`;
-      await rm(path);
+      if (option !== 'styleSheet')
+        texts[option] =
+          `<base href="${isSent ? 'about:blank' : new URL(value).href.replaceAll('"', '%22')}">`;
+      textFiles[option] = `text-${option}`;
+      await rename(path, join(directory, textFiles[option]));
     }
-    return { texts, hosts };
+    return { texts, textFiles, hosts };
   }
 
   return {

@@ -20,8 +20,10 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
   /** Checked URL without user and password. */
   readonly url: string;
   readonly options: Options;
-  /** Values of these options. Those given as URLs are downloaded. */
+  /** Values of these options. */
   readonly texts: Readonly<Partial<Record<TextOption, string>>>;
+  /** Files with the values of those that are given as URLs. The worker appends them to `texts`. */
+  readonly textFiles: Readonly<Partial<Record<TextOption, string>>>;
   readonly format: Format;
   readonly limits: ConversionLimits;
   /** The conversion's own egress proxy on 127.0.0.1. */

@@ -29,8 +29,8 @@ export interface PdfDocument {
   /** Whether PDFium cannot open it. */
   readonly fallbackOnly: boolean;
   readonly pageCount: number;
-  /** Tells what PDFium may read wrongly. */
-  readonly survey: Pick<Opened, 'bareLines' | 'foreignGlyphs' | 'hiddenLayers' | 'userUnits'>;
+  /** Tells what PDFium may read wrongly, and what a rewritten document may lose. */
+  readonly survey: Omit<Opened, 'pageCount' | 'sizes'>;
   /** Size of a page in points, as displayed. The page must be in the range that was opened. */
   sizeOf(page: number): Promise<Size>;
 }

@@ -1,5 +1,4 @@
 import { ConversionError } from '../../shared/errors.ts';
-import { fileContains } from '../../shared/source/file.ts';
 import type { Conversion, SourceFile } from '../../shared/tool.ts';
 import { ACCESSIBLE, type Encryption, readStandard, type Standard } from './finish-options.ts';
 import type { PdfOptions } from './options.ts';
@@ -54,6 +53,9 @@ async function edited(pdf: Pdf, changes: Changes): Promise<Pdf> {
     : pdf;
 }
 
+/** Obstacles that a message names. The list of issues has more. */
+const NAMED_OBSTACLES = 5;
+
 /** The version of PDF that each standard is based on. */
 const VERSIONS: Readonly<Record<Standard, string>> = {
   'PDF/A-1b': '1.4',
@@ -81,9 +83,18 @@ async function conform(
   const { target: update, reply } = await pdf.write('conform', { standard }, { streams: streams.path });
   const obstacles = [...(standard === ACCESSIBLE ? known : []), ...reply.obstacles];
   if (obstacles.length > 0) {
-    const warnings = obstacles.map((each) => `The result is not ${standard}: ${each}`);
+    const more = obstacles.length + reply.unnamed - NAMED_OBSTACLES;
+    const named = [
+      ...obstacles.slice(0, NAMED_OBSTACLES),
+      ...(more > 0 ? [`There are ${more} more obstacles.`] : []),
+    ];
+    const warnings = named.map((each) => `The result is not ${standard}: ${each}`);
     if (force) return { pdf: await unclaim(pdf), warnings };
-    throw obstacleError(standard, obstacles);
+    const message = `The document cannot become ${standard}. ${named.join(' ')}`;
+    const issues = obstacles.map(
+      (obstacle) => new ConversionError('CONVERSION_FAILED', obstacle, { parameter: '--pdf-version' }),
+    );
+    throw new ConversionError('CONVERSION_FAILED', message, { parameter: '--pdf-version', issues });
   }
   const information = standard === 'PDF/A-4' ? null : undefined;
   const changes = { update, compress: true, linearize, version: VERSIONS[standard], information };
@@ -92,7 +103,7 @@ async function conform(
 
 /** Removes the metadata with the claim to be accessible, which LibreOffice makes without a check. */
 async function unclaim(pdf: Pdf): Promise<Pdf> {
-  return (await fileContains(pdf.path, 'pdfuaid:part')) ? pdf.edit({ removeMetadata: true }) : pdf;
+  return (await pdf.marks()).isAccessible ? pdf.edit({ removeMetadata: true }) : pdf;
 }
 
 function tooLargeError(): ConversionError {
@@ -100,17 +111,4 @@ function tooLargeError(): ConversionError {
     'RESULT_TOO_LARGE',
     'The document has too many objects to check for a standard.',
   );
-}
-
-/** Obstacles that the message names. The list of issues has all. */
-const NAMED_OBSTACLES = 5;
-
-function obstacleError(standard: Standard, obstacles: readonly string[]): ConversionError {
-  const more = obstacles.length - NAMED_OBSTACLES;
-  const named = obstacles.slice(0, NAMED_OBSTACLES).join(' ');
-  const message = `The document cannot become ${standard}. ${named}${more > 0 ? ` There are ${more} more obstacles.` : ''}`;
-  const issues = obstacles.map(
-    (obstacle) => new ConversionError('CONVERSION_FAILED', obstacle, { parameter: '--pdf-version' }),
-  );
-  return new ConversionError('CONVERSION_FAILED', message, { parameter: '--pdf-version', issues });
 }

@@ -1,4 +1,5 @@
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { serveRequests } from '../worker/serve.ts';
@@ -8,12 +9,16 @@ import { describeDocument, type FileFacts } from './graph/describe.ts';
 import { userUnit } from './graph/draw.ts';
 import { type EditRequest, editGraph } from './graph/edit.ts';
 import { readFieldValues } from './graph/fill.ts';
-import { readGraph, type Value, writeUpdate } from './graph/graph.ts';
-import { largeImages } from './graph/images.ts';
+import { type Graph, readGraph, type Value, writeUpdate } from './graph/graph.ts';
+import { batchesOf, largeImages } from './graph/images.ts';
 import { adaptForPdfium, layerAppearances, markLayers } from './graph/layers.ts';
+import { readEncryption, readMarks } from './graph/marks.ts';
 import { attachedFiles, hasInlineFiles, pruneNavigation, separateFiles } from './graph/merge.ts';
 import { prepareSignature, type SignatureText } from './graph/prepare-signature.ts';
 import { conformDocument, neededStreams } from './graph/standard/conform.ts';
+
+/** Maximum number of obstacles that are named. */
+const MAX_NAMED = 100;
 
 /** An operation that writes a file. */
 interface Writing {
@@ -21,8 +26,15 @@ interface Writing {
   readonly target: string;
 }
 
-/** The operations and their arguments. `graph` is the JSON of a document's objects, and `streams` has data of its streams. */
+/**
+ * The operations and their arguments. `graph` is the JSON of a document's objects, and `streams` has data of its streams.
+ * What may be long is a file, because replies are limited.
+ */
 const operations = {
+  /** Returns what the bytes of a PDF tell. */
+  marks: async ({ source }: { readonly source: string }) => readMarks(source),
+  /** Returns what qpdf reports about the encryption. */
+  encryption: async ({ source }: { readonly source: string }) => readEncryption(source),
   inspect: async ({ graph: path }: { readonly graph: string }) => {
     const graph = readGraph(path);
     return {
@@ -71,24 +83,31 @@ const operations = {
     if (args.document === undefined) layerAppearances(graph);
     writeUpdate(graph, args.target);
   },
-  /** Returns the images to reduce to `dpi`. */
-  largeImages: async ({ graph, streams, dpi }: Streams & { readonly dpi: number }) => {
+  /** Writes lists of the images to reduce to `dpi`, and returns their number. */
+  largeImages: async ({ graph, streams, target, dpi }: Streams & Writing & { readonly dpi: number }) => {
     const data = readGraph(streams);
-    return largeImages(readGraph(graph), (ref) => data.data(ref), dpi);
+    const batches = batchesOf(largeImages(readGraph(graph), (ref) => data.data(ref), dpi));
+    writeFileSync(target, JSON.stringify(batches));
+    return batches.length;
   },
-  /** Returns the attached files. */
-  attachments: async ({ graph }: { readonly graph: string }) => attachedFiles(readGraph(graph)),
   /** Writes an archive of attached files. */
-  extract: async ({ streams, target, files }: Streams & Writing & { readonly files: Attachments }) => {
+  extract: async ({ graph, streams, target }: Streams & Writing) => {
     const data = readGraph(streams);
     const archive = new ZipFile();
-    for (const { name, stream } of files) archive.addBuffer(data.data(stream) ?? Buffer.alloc(0), name);
+    // One after the other: yazl would compress all buffers at the same time.
+    for (const { name, stream } of attachedFiles(readGraph(graph)))
+      archive.addReadStreamLazy(name, (open) =>
+        open(null, Readable.from([data.data(stream) ?? Buffer.alloc(0)])),
+      );
     archive.end();
     await pipeline(archive.outputStream, createWriteStream(target));
   },
-  /** Returns the content streams of pages, or all streams that `conform` reads. */
-  streams: async ({ graph, of }: { readonly graph: string; readonly of: 'pages' | 'all' }) =>
-    (of === 'all' ? neededStreams : contentStreams)(readGraph(graph)),
+  /** Writes a list of the content streams of pages, all that `conform` reads, or attached files, and returns their number. */
+  streams: async ({ graph, target, of }: Writing & { readonly of: keyof typeof STREAMS }) => {
+    const found = STREAMS[of](readGraph(graph));
+    writeFileSync(target, JSON.stringify([found]));
+    return found.length;
+  },
   /** Writes what must be appended to the PDF `source`; see `prepareSignature`. */
   prepareSignature: async (args: Writing & { readonly source: string; readonly text: SignatureText }) =>
     prepareSignature(readGraph(args.graph), args.source, args.target, args.text),
@@ -96,18 +115,27 @@ const operations = {
   conform: async ({ graph: path, streams, target, standard }: ConformArguments) => {
     const graph = readGraph(path);
     const data = readGraph(streams);
-    const conformed = conformDocument(graph, (ref) => data.data(ref), standard);
+    const { obstacles, warnings } = conformDocument(graph, (ref) => data.data(ref), standard);
     writeUpdate(graph, target);
-    return conformed;
+    return {
+      obstacles: obstacles.slice(0, MAX_NAMED),
+      unnamed: Math.max(0, obstacles.length - MAX_NAMED),
+      warnings,
+    };
   },
 };
 export type GraphOperations = typeof operations;
+
+const STREAMS = {
+  pages: contentStreams,
+  all: neededStreams,
+  attachments: (graph: Graph) => attachedFiles(graph).map(({ stream }) => stream),
+};
 
 interface Streams {
   readonly graph: string;
   readonly streams: string;
 }
-type Attachments = ReturnType<typeof attachedFiles>;
 type ConformArguments = Writing & Streams & { readonly standard: Standard };
 type EditArguments = Writing &
   Pick<EditRequest, 'order' | 'work'> & {

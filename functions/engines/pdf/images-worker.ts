@@ -8,10 +8,11 @@ import type { Reduced } from './graph/images.ts';
 import type { ImageOperations } from './optimize.ts';
 
 await serveRequests<ImageOperations>({
-  reduce: async ({ graph: path, streams, previous, target, images, quality }) => {
+  reduce: async ({ graph: path, streams, previous, target, images, index, quality }) => {
     const graph = readGraph(path);
     const data = readGraph(streams);
-    await reduceImages(graph, (ref) => data.data(ref), images, quality);
+    const lists = JSON.parse(readFileSync(images, 'utf8')) as Reduced[][];
+    await reduceImages(graph, (ref) => data.data(ref), lists[index]!, quality);
     if (!graph.isChanged) return false;
     const [header, changes] = graph.update().qpdf;
     const [, others] = previous ? (JSON.parse(readFileSync(previous, 'utf8')) as GraphJson).qpdf : [];

@@ -3,7 +3,6 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { WorkerRequest } from '../worker/pool.ts';
 import { type ScriptDependencies, sandboxedPool } from '../worker/sandbox.ts';
-import type { Reduced } from './graph/images.ts';
 import { MAX_JSON, type Pdf } from './pdf.ts';
 
 /** The operation of the worker. It is not part of `graph`, because on Lambda only pdftools has sharp. */
@@ -17,14 +16,14 @@ export interface ImageOperations {
     readonly streams: string;
     readonly previous: string | undefined;
     readonly target: string;
-    readonly images: readonly Reduced[];
+    /** File with lists of `Reduced`, and which of them. */
+    readonly images: string;
+    readonly index: number;
     readonly quality: number;
   };
 }
 
 const SCRIPT = fileURLToPath(new URL('./images-worker.ts', import.meta.url));
-/** Maximum bytes of images that are reduced at a time, unless it is a single one. In JSON, they are a third larger. */
-const MAX_BATCH = 60_000_000;
 /** Maximum bytes of the JSON. A page of A4 in color at 600 DPI has 140 MB. */
 const MAX_IMAGES = 150_000_000;
 
@@ -43,13 +42,18 @@ export function createOptimizer(dependencies: ScriptDependencies) {
     if (contents.bytes > MAX_JSON) return pdf;
     const name = (path: string) => relative(directory, path);
     const graph = name((await pdf.objects()).path);
-    const found = await pdf.ask('largeImages', { dpi }, { streams: contents.path });
+    const { target: list, reply: batches } = await pdf.write(
+      'largeImages',
+      { dpi },
+      { streams: contents.path },
+    );
+    const images = name(list);
     let previous: string | undefined;
-    for (const [index, images] of batchesOf(found).entries()) {
-      const { path, bytes } = await pdf.streams(images.map(({ ref }) => ref));
+    for (let index = 0; index < batches; index += 1) {
+      const { path, bytes } = await pdf.streams({ path: list, index });
       const [streams, target] = [name(path), `reduced-${index}.json`];
-      const args: ImageOperations['reduce'] = { graph, streams, previous, target, images, quality };
-      const inputs = [graph, streams, ...(previous === undefined ? [] : [previous])];
+      const args: ImageOperations['reduce'] = { graph, streams, previous, target, images, index, quality };
+      const inputs = [graph, streams, images, ...(previous === undefined ? [] : [previous])];
       const work = { operation: 'reduce', arguments: args, inputs, outputs: [target] };
       const isReadable = bytes <= MAX_IMAGES;
       if (isReadable && (await client.run<boolean>(work, { account, signal, directory }))) previous = target;
@@ -59,19 +63,4 @@ export function createOptimizer(dependencies: ScriptDependencies) {
   }
 
   return { optimize, close: () => client.close() };
-}
-
-/** Divides images into batches that fit into memory. */
-function batchesOf(images: readonly Reduced[]): Reduced[][] {
-  const batches: Reduced[][] = [];
-  let room = 0;
-  for (const image of images) {
-    if (image.dataBytes > room) {
-      batches.push([]);
-      room = MAX_BATCH;
-    }
-    room -= image.dataBytes;
-    batches.at(-1)!.push(image);
-  }
-  return batches;
 }

@@ -9,7 +9,7 @@ import type { PdfConversion } from './finish.ts';
 import { colorOf, PAGE_IMAGES, type PageImage } from './options.ts';
 import { MAX_JSON, Pdf, type PdfPrograms } from './pdf.ts';
 import type { Fallback } from './pdfjs/fallback.ts';
-import { filesOf, hasSignature, rangeOf, SIGNED, selectPages, writePdfs, writeTexts } from './rewrite.ts';
+import { filesOf, rangeOf, SIGNED, selectPages, writePdfs, writeTexts } from './rewrite.ts';
 
 interface PdfEngine {
   convert(conversion: PdfConversion): Promise<Converted>;
@@ -37,7 +37,7 @@ export function createPdfEngine(
       throw new ConversionError('RESULT_TOO_LARGE', message);
     }
     if (format === 'pdf') {
-      const warnings = new Set((await hasSignature(conversion.source.path)) ? [SIGNED] : []);
+      const warnings = new Set(document.survey.isSigned ? [SIGNED] : []);
       const written = writePdfs(programs, document, pages, conversion, warnings);
       // Nothing is stored before all files follow the standard.
       const outputs = conversion.finish?.version === undefined ? written : await Array.fromAsync(written);

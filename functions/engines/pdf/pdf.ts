@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { appendFile, copyFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { copyFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { StallTimeouts, WorkerPool, WorkerRequest } from '../worker/pool.ts';
 import { type ScriptDependencies, sandboxedPool } from '../worker/sandbox.ts';
+import type { EncryptionFacts, Marks } from './graph/marks.ts';
 import type { GraphOperations } from './graph-worker.ts';
 import { createPdfium, type Pdfium } from './pdfium.ts';
-import { type Changes, createQpdf, type Edit, type PdfFile, type Qpdf } from './qpdf.ts';
+import { type Changes, createQpdf, type Edit, type PdfFile, type Qpdf, type StreamList } from './qpdf.ts';
 
 const GRAPH_SCRIPT = fileURLToPath(new URL('./graph-worker.ts', import.meta.url));
 const GRAPH_LIMITS = { heap: 1024, requests: 200, cost: 60, memory: 500, maxMemory: 1500 };
@@ -47,22 +50,6 @@ interface PdfJson {
   readonly bytes: number;
 }
 
-/** The encryption of a document, as `qpdf --json --json-key=encrypt` reports it. */
-interface EncryptionFacts {
-  readonly capabilities: Capabilities;
-  readonly ownerpasswordmatched: boolean;
-  readonly parameters: { readonly bits: number; readonly method: string };
-}
-
-/** The rights of a reader with the user password. */
-export interface Capabilities {
-  readonly extract: boolean;
-  readonly modifyannotations: boolean;
-  readonly modifyassembly: boolean;
-  readonly modifyforms: boolean;
-  readonly modifyother: boolean;
-}
-
 /** Arguments of operations that name files. */
 type FileArgument = 'graph' | 'target' | 'streams' | 'sources' | 'source' | 'fill';
 type Operation = keyof GraphOperations;
@@ -71,6 +58,9 @@ type Arguments<Name extends Operation> = Omit<All<Name>, FileArgument>;
 /** The files of an operation besides the objects of the PDF itself, by the argument that names them. */
 type Files<Name extends Operation> = Omit<All<Name>, keyof Arguments<Name> | 'graph' | 'target'>;
 type Reply<Name extends Operation> = Awaited<ReturnType<GraphOperations[Name]>>;
+
+/** Operations that do not read the objects. */
+const WITHOUT_OBJECTS: readonly Operation[] = ['marks', 'encryption'];
 
 let made = 0;
 
@@ -83,6 +73,7 @@ export class Pdf implements PdfFile {
   readonly #programs: PdfPrograms;
   readonly #request: WorkerRequest;
   #objects: Promise<PdfJson> | undefined;
+  #marks: Promise<Marks> | undefined;
 
   /** Everything that is done with the PDF is part of `request`. */
   constructor(programs: PdfPrograms, file: PdfFile, request: WorkerRequest, pageCount?: number) {
@@ -109,11 +100,11 @@ export class Pdf implements PdfFile {
     return new Pdf(this.#programs, { path, password }, this.#request, pageCount);
   }
 
-  /** Returns a copy that ends with more bytes. */
-  async append(bytes: Buffer): Promise<Pdf> {
+  /** Returns a copy that ends with the bytes of another file. */
+  async append(added: string): Promise<Pdf> {
     const path = newFile(this.#request, '.pdf');
     await copyFile(this.path, path);
-    await appendFile(path, bytes);
+    await pipeline(createReadStream(added), createWriteStream(path, { flags: 'a' }));
     return new Pdf(this.#programs, { path }, this.#request);
   }
 
@@ -131,17 +122,23 @@ export class Pdf implements PdfFile {
     return this.#objects;
   }
 
-  /** Returns the decoded data of streams: of these, of the contents of pages, or of all that operations read. */
-  async streams(of: readonly string[] | All<'streams'>['of']): Promise<PdfJson> {
-    return this.#json(typeof of === 'string' ? await this.ask('streams', { of }) : of);
+  /** Returns the decoded data of streams: those in a list that an operation wrote, the contents of pages, or all. */
+  async streams(of: StreamList | All<'streams'>['of']): Promise<PdfJson> {
+    if (typeof of !== 'string') return this.#json(of);
+    return this.#json({ path: (await this.write('streams', { of })).target, index: 0 });
+  }
+
+  /** Returns what the bytes of the file tell. */
+  marks(): Promise<Marks> {
+    this.#marks ??= this.ask('marks', {}, { source: this.path });
+    return this.#marks;
   }
 
   async encryption(): Promise<EncryptionFacts> {
-    const { path } = await this.#json('encryption');
-    return (JSON.parse(await readFile(path, 'utf8')) as { encrypt: EncryptionFacts }).encrypt;
+    return this.ask('encryption', {}, { source: (await this.#json('encryption')).path });
   }
 
-  /** Runs an operation that reads the objects. */
+  /** Runs an operation that reads the objects, or only `source` if that is all it takes. */
   async ask<Name extends Operation>(
     operation: Name,
     args: Arguments<Name>,
@@ -174,7 +171,7 @@ export class Pdf implements PdfFile {
       return nameOf(path);
     };
     const given: Record<string, string | readonly string[]> = {
-      graph: (await this.objects()).path,
+      ...(!WITHOUT_OBJECTS.includes(operation) && { graph: (await this.objects()).path }),
       ...files,
     };
     const names = Object.entries(given).map(([name, file]) => [

@@ -42,6 +42,9 @@ export interface Opened {
   readonly userUnits?: boolean;
   /** Whether annotations may be lines or polygons, which PDFium does not draw. */
   readonly bareLines?: boolean;
+  /** Whether it is signed, and whether it claims to be PDF/A; see `Marks`. */
+  readonly isSigned?: boolean;
+  readonly isArchive?: boolean;
 }
 
 /** Pages that were not drawn. */

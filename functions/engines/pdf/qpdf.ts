@@ -46,7 +46,9 @@ export function createQpdf(dependencies: ProgramDependencies): Qpdf {
     const updated = `${output}.updated`;
     const files = update === undefined ? { source, password } : { source: updated };
     const job = jobOf({ ...files, target: output }, edit, input);
-    const args = { source, password, update, updated, job, information };
+    const streams = typeof edit.json === 'object' ? input(edit.json.path) : undefined;
+    const list = typeof edit.json === 'object' ? edit.json.index : undefined;
+    const args = { source, password, update, updated, job, information, streams, list };
     return client.run<{ pageCount: number }>(
       { operation: 'edit', arguments: args, inputs: [...inputs], outputs: [output] },
       request,
@@ -118,7 +120,14 @@ export interface Changes {
 /** One run of qpdf, which writes JSON instead of a PDF if that is asked for. */
 export interface Edit extends Changes {
   /** `encryption`: about the encryption; `objects`: without the data of streams; a list: these streams and their decoded data. */
-  readonly json?: 'encryption' | 'objects' | readonly string[];
+  readonly json?: 'encryption' | 'objects' | StreamList;
+}
+
+/** A file with lists of streams, as JSON: `[["1 0 R", …], …]`. An entry may also be an object with a `ref`. */
+export interface StreamList {
+  readonly path: string;
+  /** Which of the lists. */
+  readonly index: number;
 }
 
 /** A file to attach to a PDF. */
@@ -184,12 +193,10 @@ export function jobOf(
     }),
     ...(json === 'encryption' && { json: '2', jsonKey: ['encrypt'] }),
     ...(json === 'objects' && { jsonOutput: '2', jsonStreamData: 'none' }),
-    ...(Array.isArray(json) && {
+    ...(typeof json === 'object' && {
       jsonOutput: '2',
       jsonStreamData: 'inline',
       decodeLevel: 'generalized',
-      // An object that does not exist, because an empty list would mean all.
-      jsonObject: ['0,0', ...json.map((ref: string) => ref.replace(/^(\d+) (\d+) R$/, '$1,$2'))],
     }),
     ...(overlay && { overlay: [fileOf(overlay)] }),
     ...(stamp && { overlay: [{ ...fileOf(stamp), from: '1', repeat: '1' }] }),
@@ -204,6 +211,8 @@ export function jobOf(
     ...(compress && { objectStreams: edit.version === '1.4' ? 'disable' : 'generate' }),
     ...(edit.removeMetadata && { removeMetadata: '' }),
     ...(edit.recompress && { recompressFlate: '' }),
+    // Thousands of damaged objects have as many warnings, which nobody reads.
+    noWarn: '',
     // qpdf keeps the level of the previous job of its process.
     compressionLevel: edit.recompress ? '9' : '6',
     ...(edit.minVersion !== undefined && { minVersion: edit.minVersion }),

@@ -3,7 +3,6 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { Format } from '../../shared/formats.ts';
 import type { Size } from '../../shared/options/geometry.ts';
 import { choosePages, integers, selectsAll } from '../../shared/options/page-selection.ts';
-import { fileContains } from '../../shared/source/file.ts';
 import type { Output } from '../../shared/tool.ts';
 import { damagedPageError, type Engines, type PdfDocument } from './document.ts';
 import { finishPdf, type PdfConversion } from './finish.ts';
@@ -13,24 +12,6 @@ import type { Changes } from './qpdf.ts';
 
 /** Warns that the rewritten PDF was signed. */
 export const SIGNED = 'The signatures of the PDF are not valid in the result, because it was rewritten.';
-
-/**
- * Whether a PDF is signed. A signature is never compressed, because the bytes that it covers must be readable in the
- * file.
- */
-export function hasSignature(path: string): Promise<boolean> {
-  return fileContains(path, '/ByteRange');
-}
-
-/** Whether a PDF claims to be PDF/A, which requires metadata that are readable in the file. */
-export function claimsPdfA(path: string): Promise<boolean> {
-  return fileContains(path, 'pdfaid:part');
-}
-
-/** Whether a PDF claims to be PDF/A or PDF/UA. */
-export async function claimsStandard(path: string): Promise<boolean> {
-  return (await claimsPdfA(path)) || (await fileContains(path, 'pdfuaid:part'));
-}
 
 /** Writes pages as PDFs: decrypted, rotated and finished. Adds what is missing in them to `warnings`. */
 export async function* writePdfs(
@@ -49,7 +30,7 @@ export async function* writePdfs(
     decrypt: true,
     recompress,
     // Compressed objects would break PDF/A-1.
-    compress: !(await claimsPdfA(document.source.path)),
+    compress: !document.survey.isArchive,
   };
   let source = new Pdf(programs, document.source, conversion);
   const write = async (some: readonly number[]) => {

@@ -86,7 +86,7 @@ export async function signPdf(pdf: Pdf, identity: Identity, { reason, place }: S
   if ('problem' in reply)
     throw new ConversionError('CONVERSION_FAILED', reply.problem, { parameter: '-sign' });
   const { at, end } = reply;
-  const signed = await pdf.append(await readFile(added));
+  const signed = await pdf.append(added);
   const target = signed.path;
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(target, { end: at - 1 })) hash.update(chunk as Buffer);

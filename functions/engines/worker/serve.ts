@@ -4,7 +4,15 @@ import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ConversionError } from '../../shared/errors.ts';
 import { describe } from '../../shared/log.ts';
-import type { Answer, Cancel, ErrorAnswer, FinishedFile, Request, Start } from '../protocol.ts';
+import {
+  type Answer,
+  type Cancel,
+  type ErrorAnswer,
+  type FinishedFile,
+  MAX_ANSWER,
+  type Request,
+  type Start,
+} from '../protocol.ts';
 
 /** Sends answers before the result. */
 interface Answers {
@@ -43,6 +51,10 @@ type ConcurrentHandlers<Operations> = {
 const ANSWERS = 3;
 /** Timeout for the parent to read the last message, in milliseconds. */
 const EXIT_TIME = 1000;
+const TOO_LONG: ErrorAnswer = {
+  code: 'SOURCE_TOO_LARGE',
+  message: `The source has too many parts. What an engine reports about them is limited to ${MAX_ANSWER / 1000} kB.`,
+};
 /** The request that is being handled. */
 let currentId = 0;
 let endsWithParent = false;
@@ -134,8 +146,10 @@ function errorAnswer(thrown: unknown): ErrorAnswer {
 }
 
 function send(message: Answer | Start): void {
+  let line = Buffer.from(`${JSON.stringify(message)}\n`);
+  if (line.length > MAX_ANSWER && 'id' in message)
+    line = Buffer.from(`${JSON.stringify({ id: message.id, error: TOO_LONG })}\n`);
   // The pipe may accept only part of the line at a time.
-  const line = Buffer.from(`${JSON.stringify(message)}\n`);
   for (let sent = 0; sent < line.length; ) sent += writeSync(ANSWERS, line, sent);
 }
 

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { unescape as unescapePercent } from 'node:querystring';
@@ -10,17 +9,6 @@ export async function readHead(path: string): Promise<string> {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   return buffer.toString('latin1', 0, bytesRead);
-}
-
-/** Whether a file contains one of some ASCII texts. Reads it in parts, because it may be large. */
-export async function fileContains(path: string, ...texts: readonly string[]): Promise<boolean> {
-  const overlap = Math.max(...texts.map(({ length }) => length)) - 1;
-  let part = '';
-  for await (const read of createReadStream(path, { encoding: 'latin1', highWaterMark: 1 << 20 })) {
-    part = part.slice(-overlap) + read;
-    if (texts.some((text) => part.includes(text))) return true;
-  }
-  return false;
 }
 
 /**

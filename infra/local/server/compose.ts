@@ -1,4 +1,4 @@
-import { constants, copyFile, open, stat } from 'node:fs/promises';
+import { constants, copyFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DOWNLOAD_NICE, launcherIn } from '../../../functions/engines/worker/linux/limits.ts';
@@ -25,7 +25,8 @@ import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { sourceTooLargeError, stoppingError } from '../../../functions/shared/errors.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
-import { HEAD_BYTES, type ReadFacts } from '../../../functions/shared/source/file-kind.ts';
+import { readHead } from '../../../functions/shared/source/file.ts';
+import type { ReadFacts } from '../../../functions/shared/source/file-kind.ts';
 import { within } from '../../../functions/shared/time.ts';
 import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import { WarmWorkers } from '../../../functions/shared/warm-workers.ts';
@@ -307,9 +308,7 @@ function ownFactsFirst(storage: DiskStorage, readFacts: ReadFacts): ReadFacts {
   return async (url, options) => {
     const result = await openOwn(storage, url);
     if (!result) return readFacts(url, options);
-    await using file = await open(result.path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-    return { head: buffer.toString('latin1', 0, bytesRead), name: result.name, contentType: '' };
+    return { head: await readHead(result.path), name: result.name, contentType: '' };
   };
 }
 

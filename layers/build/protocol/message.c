@@ -12,6 +12,8 @@
 
 #define ANSWERS 3
 #define ERROR_LINE 512
+// As in functions/engines/protocol.ts.
+#define MAX_ANSWER 400000
 
 // The ID of the current request.
 static int id;
@@ -105,13 +107,25 @@ FILE *begin_answer(const char *kind)
     return answer;
 }
 
+static void send_too_long(void)
+{
+    char line[ERROR_LINE];
+    snprintf(line, sizeof line,
+             "{\"id\":%d,\"error\":{\"code\":\"SOURCE_TOO_LARGE\",\"message\":\"The source has too many parts. "
+             "What an engine reports about them is limited to %d kB.\"}}\n", id, MAX_ANSWER / 1000);
+    send_line(line);
+}
+
 void finish_answer(FILE *answer)
 {
     fputs("}\n", answer);
     const bool failed = ferror(answer);
     if (fclose(answer) || failed)
         fail_out_of_memory();
-    send_line(text);
+    if (text_size > MAX_ANSWER)
+        send_too_long();
+    else
+        send_line(text);
     free(text);
     text = NULL;
 }

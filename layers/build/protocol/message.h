@@ -34,7 +34,7 @@ void send_heartbeat(int done);
 void repeat_heartbeat(void);
 
 // `begin_answer` opens a message of a kind such as `result`, the caller writes JSON to it, and `finish_answer` sends
-// it. Both exit when out of memory.
+// it, or an error if it is too long. Both exit when out of memory.
 FILE *begin_answer(const char *kind);
 void finish_answer(FILE *answer);
 

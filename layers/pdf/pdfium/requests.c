@@ -10,6 +10,11 @@
 #include "memory.h"
 #include "message.h"
 
+static const char *json_bool(bool value)
+{
+    return value ? "true" : "false";
+}
+
 void open_request(yyjson_val *arguments)
 {
     const int count = document_page_count();
@@ -22,9 +27,9 @@ void open_request(yyjson_val *arguments)
         fprintf(answer, "%s[%.6g,%.6g]", page > first ? "," : "", size.width, size.height);
     }
     const struct survey survey = document_survey();
-    fprintf(answer, "],\"foreignGlyphs\":%s,\"hiddenLayers\":%s,\"userUnits\":%s,\"bareLines\":%s}",
-            survey.foreign_glyphs ? "true" : "false", survey.hidden_layers ? "true" : "false",
-            survey.user_units ? "true" : "false", survey.bare_lines ? "true" : "false");
+    fprintf(answer, "],\"foreignGlyphs\":%s,\"hiddenLayers\":%s,\"userUnits\":%s,\"bareLines\":%s", json_bool(survey.foreign_glyphs),
+            json_bool(survey.hidden_layers), json_bool(survey.user_units), json_bool(survey.bare_lines));
+    fprintf(answer, ",\"isSigned\":%s,\"isArchive\":%s}", json_bool(survey.is_signed), json_bool(survey.is_archive));
     finish_answer(answer);
 }
 

@@ -91,5 +91,7 @@ struct survey survey_document(const char *bytes, size_t size)
         .hidden_layers = locked || (counts.layers > 0 && counts.states > 0),
         .bare_lines = locked || counts.lines > 0,
         .user_units = locked || counts.units > 0,
+        .is_signed = memmem(bytes, size, "/ByteRange", 10) != NULL,
+        .is_archive = memmem(bytes, size, "pdfaid:part", 11) != NULL,
     };
 }

@@ -15,6 +15,10 @@ struct survey {
     bool user_units;
     // Annotations that are lines or polygons.
     bool bare_lines;
+    // A signature, whose range of bytes is never compressed.
+    bool is_signed;
+    // Metadata that claim PDF/A, which must be readable in the file.
+    bool is_archive;
 };
 
 // Surveys the objects of a document, including those in object streams unless they are encrypted.

@@ -2,10 +2,11 @@
 //
 //   qpdf <private directory> <readable directory>...
 //
-// edit   "source", "password", "update", "updated", "job", "information" → {"pageCount":number}: `job` is qpdf's own job
-//        JSON (see `qpdf --job-json-help`), and `information` has entries of the document information dictionary. With
-//        `update`, a JSON of changed objects, the changed source is written to `updated` first. All but the job are
-//        optional.
+// edit   "source", "password", "update", "updated", "job", "information", "streams", "list" → {"pageCount":number}: `job`
+//        is qpdf's own job JSON (see `qpdf --job-json-help`), and `information` has entries of the document information
+//        dictionary. With `update`, a JSON of changed objects, the changed source is written to `updated` first. With
+//        `streams`, a JSON of lists of references, the job writes only the objects in the list with index `list`. All
+//        but the job are optional.
 #include <malloc.h>
 #include <qpdf/qpdfjob-c.h>
 #include <stdio.h>
@@ -105,6 +106,37 @@ static bool write_updated(yyjson_val *arguments, const char *update)
     return written;
 }
 
+// Returns the job as text, with the objects that it writes if they are in a file, because there may be many.
+static char *job_text(yyjson_val *arguments)
+{
+    yyjson_val *job = yyjson_obj_get(arguments, "job");
+    const char *streams = text_member(arguments, "streams");
+    if (!streams)
+        return yyjson_val_write(job, 0, NULL);
+    yyjson_doc *lists = yyjson_read_file(streams, 0, NULL, NULL);
+    yyjson_val *list = yyjson_arr_get(yyjson_doc_get_root(lists), (size_t)integer_member(arguments, "list", 0));
+    yyjson_mut_doc *document = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *copy = yyjson_val_mut_copy(document, job), *objects = yyjson_mut_arr(document);
+    // An object that does not exist, because an empty list would mean all.
+    bool is_complete = list && yyjson_mut_arr_add_str(document, objects, "0,0");
+    size_t index, count;
+    yyjson_val *value;
+    yyjson_arr_foreach(list, index, count, value) {
+        const char *ref = yyjson_is_str(value) ? yyjson_get_str(value) : text_member(value, "ref");
+        int id, generation;
+        char name[32];
+        if (!ref || sscanf(ref, "%d %d R", &id, &generation) != 2)
+            continue;
+        snprintf(name, sizeof name, "%d,%d", id, generation);
+        is_complete = is_complete && yyjson_mut_arr_add_strcpy(document, objects, name);
+    }
+    is_complete = is_complete && yyjson_mut_obj_add_val(document, copy, "jsonObject", objects);
+    char *text = is_complete ? yyjson_mut_val_write(copy, 0, NULL) : NULL;
+    yyjson_mut_doc_free(document);
+    yyjson_doc_free(lists);
+    return text;
+}
+
 static void edit(const struct request *request)
 {
     const char *update = text_member(request->arguments, "update");
@@ -112,7 +144,7 @@ static void edit(const struct request *request)
         send_reason(request->arguments, text_member(request->arguments, "updated"));
         return;
     }
-    char *text = yyjson_val_write(yyjson_obj_get(request->arguments, "job"), 0, NULL);
+    char *text = job_text(request->arguments);
     if (!text)
         fail_out_of_memory();
     qpdfjob_handle job = qpdfjob_init();

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from 'puppeteer-core/internal/common/Errors.js';
@@ -11,7 +11,7 @@ import { openSession } from '../page/open-session.ts';
 import type { Session } from '../page/session.ts';
 import type { PageOptions } from '../page-options.ts';
 import { reserveRelays } from '../proxy/relay.ts';
-import type { PageFailure, PageReply, PageRequest } from '../request.ts';
+import type { PageFailure, PageReply, PageRequest, TextOption } from '../request.ts';
 import { launchBrowser } from './browser.ts';
 import { browserMemory, findHelperProcesses, isAlive, OwnSandboxError } from './processes.ts';
 
@@ -86,7 +86,8 @@ export async function servePages<Options extends PageOptions>(
 
   await serveRequests<{ page: PageRequest<Options> }>(
     {
-      page: async (request, _answers, signal) => {
+      page: async (given, _answers, signal) => {
+        const request = { ...given, texts: { ...given.texts, ...readTexts(given) } };
         if (isTooLarge || isCutOff()) exitUnusable();
         busy = true;
         let failed: string | undefined;
@@ -182,4 +183,11 @@ export async function servePages<Options extends PageOptions>(
     // A request that is already running is completed first.
     if (requests % CHECK_INTERVAL === 0 && browserMemory(pid) > MEMORY) isTooLarge = true;
   }
+}
+
+/** Reads the files of texts, each of which follows what is known of it. */
+function readTexts({ texts, textFiles }: PageRequest): PageRequest['texts'] {
+  const names = Object.entries(textFiles) as [TextOption, string][];
+  const read = names.map(([option, name]) => [option, (texts[option] ?? '') + readFileSync(name, 'utf8')]);
+  return Object.fromEntries(read);
 }

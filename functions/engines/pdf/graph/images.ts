@@ -29,6 +29,9 @@ const MIN_JPEG = 128;
 /** Maximum number of forms and pages that are read. */
 const MAX_VISITS = 50_000;
 
+/** Maximum bytes of images that are reduced at a time, unless it is a single one. In JSON, they are a third larger. */
+const MAX_BATCH = 60_000_000;
+
 type Scale = readonly [a: number, b: number, c: number, d: number];
 
 /**
@@ -103,6 +106,21 @@ export function largeImages(graph: Graph, read: ReadStream, dpi: number): Reduce
     reducedSize(graph, read, { ref, size, dpi, isMask: true }),
   );
   return [...images, ...reducedMasks].filter((each) => each !== undefined);
+}
+
+/** Divides images into batches that fit into memory. */
+export function batchesOf(images: readonly Reduced[]): Reduced[][] {
+  const batches: Reduced[][] = [];
+  let room = 0;
+  for (const image of images) {
+    if (image.dataBytes > room) {
+      batches.push([]);
+      room = MAX_BATCH;
+    }
+    room -= image.dataBytes;
+    batches.at(-1)!.push(image);
+  }
+  return batches;
 }
 
 function larger(known: Size | undefined, { width, height }: Size): Size {

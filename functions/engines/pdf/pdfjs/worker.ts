@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { ConversionError } from '../../../shared/errors.ts';
 import { serveRequests } from '../../worker/serve.ts';
+import { readMarks } from '../graph/marks.ts';
 import type { Opened } from '../pdfium.ts';
 import type { FallbackOperations, PdfFile } from './fallback.ts';
 import { encodeRaster, openWithPdfjs, type PdfjsDocument } from './pdfjs.ts';
@@ -57,12 +58,13 @@ async function documentOf({ source, password = '', maxPixels }: PdfFile): Promis
 
 async function describe(
   document: PdfjsDocument,
-  { from, to }: { readonly from: number; readonly to: number },
+  { source, from, to }: { readonly source: string; readonly from: number; readonly to: number },
 ): Promise<Opened> {
   if (document.pageCount < 1) throw new ConversionError('CORRUPT_SOURCE', 'The document has no pages.');
   const sizes = [];
   for (let page = from; page <= Math.min(to, document.pageCount); page += 1) {
     sizes.push(await document.pageSize(page).catch(() => ({ width: 0, height: 0 })));
   }
-  return { pageCount: document.pageCount, sizes };
+  const { isSigned, isArchive } = readMarks(source);
+  return { pageCount: document.pageCount, sizes, isSigned, isArchive };
 }

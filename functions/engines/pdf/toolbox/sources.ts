@@ -13,7 +13,7 @@ import {
   type UnconvertedSource,
 } from '../../../shared/tool.ts';
 import { readersOf } from '../../choose-tool.ts';
-import type { Capabilities } from '../pdf.ts';
+import type { Capabilities } from '../graph/marks.ts';
 import type { ToolboxOptions } from './options.ts';
 
 /** A source, and the parameter that names it. */

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { PageRange } from '../../../shared/options/option.ts';
@@ -19,7 +18,7 @@ import { createOptimizer } from '../optimize.ts';
 import { colorOf, type PdfOptions } from '../options.ts';
 import { MAX_JSON, Pdf, type PdfPrograms } from '../pdf.ts';
 import type { Attached, Information, Part } from '../qpdf.ts';
-import { blankPdf, claimsStandard, hasSignature, selectPages } from '../rewrite.ts';
+import { blankPdf, selectPages } from '../rewrite.ts';
 import type { Optimization, ToolboxOptions } from './options.ts';
 import {
   changingOption,
@@ -109,9 +108,9 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     const isWhole = inspected.length === 1 && selectsAll(pages, pageCount);
     const claims =
       changing !== undefined || color !== 'rgb' || options.force
-        ? await Promise.all(documents.map(({ path }) => claimsStandard(path)))
+        ? await Promise.all(inspected.map(({ pdf }) => pdf.marks()))
         : [];
-    const isUnclaimed = claims.includes(true);
+    const isUnclaimed = claims.some(({ isArchive, isAccessible }) => isArchive || isAccessible);
     const [fill] = named('-fill');
     if (fill && fill.bytes > MAX_FILL) {
       throw new ConversionError('SOURCE_TOO_LARGE', "The file for '-fill' exceeds the limit of 5 MB.");
@@ -154,14 +153,14 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
       const message = `The document has ${pagesText(pageCount)}. The maximum is ${limits.pages}.`;
       throw new ConversionError('SOURCE_TOO_LARGE', message);
     }
-    const bytes = await readFile(pdf.path);
+    const { bytes, version, isLinearized, claims } = await pdf.marks();
     const encryption = facts.isEncrypted ? await pdf.encryption() : undefined;
     const pages = selectPages(conversion, pageCount);
     const file: FileFacts = {
-      bytes: bytes.length,
+      bytes,
       ...(!selectsAll(pages, pageCount) && { pages }),
-      version: /%PDF-(\d\.\d)/.exec(bytes.toString('latin1', 0, 1024))?.[1] ?? '',
-      isLinearized: bytes.toString('latin1', 0, 1024).includes('/Linearized'),
+      version,
+      isLinearized,
       encryption: encryption
         ? {
             bits: encryption.parameters.bits,
@@ -170,7 +169,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
             permissions: encryption.capabilities,
           }
         : null,
-      claims: claimsIn(bytes),
+      claims,
     };
     const { target } = await pdf.write('describe', { file });
     return { pageCount, outputs: [{ path: target }] };
@@ -181,12 +180,11 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     const { source } = conversion;
     await checkPdf(source);
     const { pdf, facts } = await inspect(namedInfile(source), conversion);
-    const files = await pdf.ask('attachments', {});
-    if (files.length === 0)
-      throw new ConversionError('CONVERSION_FAILED', 'The document has no attached files.');
-    const { path: streams, bytes } = await pdf.streams(files.map(({ stream }) => stream));
+    const { target: path, reply: count } = await pdf.write('streams', { of: 'attachments' });
+    if (count === 0) throw new ConversionError('CONVERSION_FAILED', 'The document has no attached files.');
+    const { path: streams, bytes } = await pdf.streams({ path, index: 0 });
     if (bytes > MAX_JSON) throw new ConversionError('RESULT_TOO_LARGE', 'The attached files are too large.');
-    const { target } = await pdf.write('extract', { files }, { streams });
+    const { target } = await pdf.write('extract', {}, { streams });
     return { pageCount: facts.pageCount, outputs: [{ path: target }] };
   }
 
@@ -197,7 +195,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     options: ToolboxOptions,
   ): Promise<void> {
     for (const { pdf, facts, parameter } of sources) {
-      if (changing !== undefined && (await hasSignature(pdf.path))) {
+      if (changing !== undefined && (await pdf.marks()).isSigned) {
         const message = `The document is signed, and '${changing}' would make its signatures invalid. Add -force to change it.`;
         throw new ConversionError('CONVERSION_FAILED', message, { parameter: changing });
       }
@@ -321,19 +319,6 @@ interface Sheet {
 
 function namedInfile(source: SourceFile): NamedSource {
   return { ...source, parameter: INFILE, index: 0 };
-}
-
-/** Returns the standards that a PDF claims to follow, from its metadata if they are not compressed. */
-function claimsIn(bytes: Buffer): string[] {
-  const at = bytes.indexOf('<x:xmpmeta');
-  const end = bytes.indexOf('</x:xmpmeta>', at);
-  const metadata = at >= 0 && end > at ? bytes.toString('utf8', at, Math.min(end, at + 1_000_000)) : '';
-  const entry = (name: string) => new RegExp(`${name}(?:="|>)([0-9A-Za-z]{1,2})`).exec(metadata)?.[1];
-  const [archive, level = '', accessible] = ['pdfaid:part', 'pdfaid:conformance', 'pdfuaid:part'].map(entry);
-  return [
-    ...(archive === undefined ? [] : [`PDF/A-${archive}${level.toLowerCase()}`]),
-    ...(accessible === undefined ? [] : [`PDF/UA-${accessible}`]),
-  ];
 }
 
 function urlsOf({ append, underlay, stamp, fill, attach }: ToolboxOptions): NamedUrl[] {
