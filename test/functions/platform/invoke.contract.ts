@@ -100,6 +100,20 @@ export function describeInvoke(name: string, open: (handle: Handle) => Promise<I
       expect(await returned(many)).toEqual([...many.slice(0, 9), 'There are 3 more warnings.']);
     });
 
+    it('makes an error printable, and bounds it', async () => {
+      const message = `The font 微软雅黑\x1b[31m\x9b2J\u202e\n is ${'missing'.repeat(20_000)}`;
+      const issue = { code: 'CORRUPT_SOURCE', message };
+      const error = { ...issue, issues: Array(200).fill(issue) };
+
+      const result = await run(async () => ({ ok: false, error }) as never);
+      const found = result.ok ? undefined : result.error;
+      const all = [found, ...(found?.issues ?? [])].map((each) => each?.message ?? '');
+
+      expect(all).toHaveLength(101);
+      for (const each of all)
+        expect(each).toMatch(/^The font 微软雅黑\ufffd\[31m\ufffd2J\ufffd\ufffd is [a-z]{4900,5000}$/);
+    });
+
     it('returns only what a result may contain', async () => {
       const result = { ok: true, objectKeys: [], secret: 'x', pageCount: '3', sourceKind: '<script>' };
 

@@ -15,6 +15,16 @@ describe('the log', () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ event: 'converted', tool: 'pdftools', text: 'a\nb' });
   });
 
+  it.each(['json', 'pretty'] as const)('escapes what controls a terminal, as %s', (format) => {
+    const lines: string[] = [];
+    const text = '微软雅黑 \x1b[31m\x7f\x9b2J\u202eabc\u2028\r\n';
+
+    createLog((line) => lines.push(line), { format })('failed', { text });
+
+    expect(lines[0]).toMatch(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]+$/u);
+    if (format === 'json') expect(JSON.parse(lines[0]!)).toMatchObject({ text });
+  });
+
   it('describes the chain of causes', () => {
     const thrown = new Error('outer', { cause: new TypeError('inner', { cause: 'core' }) });
 

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WorkerCrash, WorkerProcess } from '../../../../functions/engines/worker/process.ts';
 
@@ -48,6 +49,21 @@ const HEARTBEAT = '{"id":1,"heartbeat":1}\\n';
 const RESULT = '{"id":1,"result":"done"}\\n';
 
 describe('the output of a worker during a request', () => {
+  it('is an error that names the limit if an honest worker would send more than that', async () => {
+    const serve = pathToFileURL(resolve('functions/engines/worker/serve.ts')).href;
+    const code = `import { serveRequests } from '${serve}';
+      await serveRequests({ run: async ({ length }) => 'x'.repeat(length) });`;
+    start(process.execPath, '--input-type=module', '--eval', code);
+    const run = (length: number) =>
+      worker.request({ operation: 'run', arguments: { length } }, join(temporary, 'conversion'), {});
+
+    await expect(run(600_000)).rejects.toMatchObject({
+      code: 'SOURCE_TOO_LARGE',
+      message: expect.stringContaining('limited to 400 kB'),
+    });
+    expect(await run(399_000)).toHaveLength(399_000);
+  });
+
   it('may have 10000 messages', async () => {
     expect(await runScript(`send('${HEARTBEAT}'.repeat(9999) + '${RESULT}')`)).toBe('done');
   });
