@@ -52,15 +52,13 @@ export async function invokeTool(
   const measured = [result.measured];
   const urls = urlsIn(request);
   const converted = new Map<string, string>();
-  const places = new Map<string, string>();
   try {
-    for (const { tool: name, asPages = false, ...place } of result.unconverted) {
-      const url = urls.get(keyOf(place));
+    for (const { tool: name, asPages, ...place } of result.unconverted) {
+      const key = keyOf(place);
+      if (converted.has(key)) continue;
+      const url = urls.get(key);
       const tool = tools.find((each) => each.name === name && each.formats.includes('pdf'));
       if (!tool || (allowed && !allowed.includes(name)) || url === undefined) return result;
-      const source = JSON.stringify([url, name, asPages]);
-      places.set(keyOf(place), source);
-      if (converted.has(source)) continue;
       const outputName = { kind: 'one', name: 'source.pdf' } as const;
       const plain = { format: 'pdf', outputName, response: 'text', optionNames: [], ignored: [] } as const;
       // A page that was sent must not be opened as one of the service's own.
@@ -71,9 +69,9 @@ export async function invokeTool(
       measured.push(one.measured);
       if (!one.ok) return withMeasured(one, measured);
       objectKeys.push(...one.objectKeys);
-      converted.set(source, await storage.url(one.objectKeys[0] ?? ''));
+      converted.set(key, await storage.url(one.objectKeys[0] ?? ''));
     }
-    const pdfs = withSources(request, (url, place) => converted.get(places.get(keyOf(place)) ?? '') ?? url);
+    const pdfs = withSources(request, (url, key) => converted.get(key) ?? url);
     const final = await run(pdfs, others);
     // The sources themselves may change, not the PDFs made of them.
     const { validators } = result;
@@ -115,25 +113,20 @@ function keyOf({ parameter, index }: SourcePlace): string {
 /** Returns the sources of a request by their places. */
 function urlsIn(request: OpenedRequest): ReadonlyMap<string, string> {
   const urls = new Map<string, string>();
-  withSources(request, (url, place) => {
-    urls.set(keyOf(place), url);
+  withSources(request, (url, key) => {
+    urls.set(key, url);
     return url;
   });
   return urls;
 }
 
-/** Replaces sources of a request. The same URL may stand in several places that need different files. */
-function withSources(
-  request: OpenedRequest,
-  replace: (url: string, place: SourcePlace) => string,
-): OpenedRequest {
-  return {
-    ...request,
-    source: replace(request.source, { parameter: INFILE, index: 0 }),
-    options: replaceSources(request.tool, request.options, (url, parameter, index) =>
-      replace(url, { parameter, index }),
-    ),
-  };
+/** Replaces sources of a request by their places. The same URL may stand in several that need different files. */
+function withSources(request: OpenedRequest, replace: (url: string, key: string) => string): OpenedRequest {
+  const { tool, options, source } = request;
+  const replaced = replaceSources(tool, options, (url, parameter, index) =>
+    replace(url, keyOf({ parameter, index })),
+  );
+  return { ...request, source: replace(source, keyOf({ parameter: INFILE, index: 0 })), options: replaced };
 }
 
 async function invokeOnce(
