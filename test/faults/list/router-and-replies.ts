@@ -28,6 +28,7 @@ export const routerAndReplies = [
   ]),
   ...inFile('functions/router/invoke.ts', [
     ['!objectKey.startsWith(prefix)', '!objectKey.startsWith(parent)'],
+    ['await run(pdfs, others)', 'await run(pdfs, context)'],
   ]),
   ...inFile('functions/router/reply.ts', [
     ["<br>`).join('')", "<br>`).join('\\n')"],
@@ -45,12 +46,17 @@ export const routerAndReplies = [
   ...inFile('functions/router/uploads/forms.ts', [
     ['target && (await isDisabled?.(target.account))', 'target && isDisabled?.(target.account)'],
   ]),
+  ...inFile('functions/shared/log.ts', [['[\\x7f-\\x9f', '[\\x7f-\\x80']]),
   ...inFile('functions/shared/quote.ts', [['/\\[output\\]|<br>/gi', '/\\[output\\]/gi']]),
   ...inFile('functions/shared/errors.ts', [
     ["new ConversionError('INTERNAL', undefined, {", "new ConversionError('INTERNAL', String(thrown), {"],
   ]),
   ...inFile('functions/shared/time.ts', [["signal.removeEventListener('abort', reject);", '']]),
+  ...inFile('functions/shared/options/sources.ts', [
+    ['counts.set(option, index + 1);', 'counts.set(option, index);'],
+  ]),
   ...inFile('functions/conversion/handler.ts', [
+    ['      if (!sent?.includes(url)) found', '      found'],
     ['await afterReply(() => remove(directory))', 'void afterReply(() => directories.remove(directory))'],
   ]),
   ...inFile('functions/conversion/store.ts', [
