@@ -28,7 +28,7 @@ interface Writing {
 
 /**
  * The operations and their arguments. `graph` is the JSON of a document's objects, and `streams` has data of its streams.
- * What may be long is a file, because replies are limited.
+ * Replies are limited, so a list that grows with the document is a file.
  */
 const operations = {
   /** Returns what the bytes of a PDF tell. */

@@ -27,8 +27,9 @@ void open_request(yyjson_val *arguments)
         fprintf(answer, "%s[%.6g,%.6g]", page > first ? "," : "", size.width, size.height);
     }
     const struct survey survey = document_survey();
-    fprintf(answer, "],\"foreignGlyphs\":%s,\"hiddenLayers\":%s,\"userUnits\":%s,\"bareLines\":%s", json_bool(survey.foreign_glyphs),
-            json_bool(survey.hidden_layers), json_bool(survey.user_units), json_bool(survey.bare_lines));
+    fprintf(answer, "],\"foreignGlyphs\":%s,\"hiddenLayers\":%s,\"userUnits\":%s,\"bareLines\":%s",
+            json_bool(survey.foreign_glyphs), json_bool(survey.hidden_layers), json_bool(survey.user_units),
+            json_bool(survey.bare_lines));
     fprintf(answer, ",\"isSigned\":%s,\"isArchive\":%s}", json_bool(survey.is_signed), json_bool(survey.is_archive));
     finish_answer(answer);
 }

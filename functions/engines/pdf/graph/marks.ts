@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What the bytes of a PDF tell without its objects. */
+/** Facts that the bytes of a PDF tell without its objects. */
 export type Marks = ReturnType<typeof readMarks>;
 
 /** Reads the marks of a file. It may be large, so only a worker does this. */

@@ -22,7 +22,7 @@ function pageOf(catalog: string, entries: string, objects: readonly string[]): B
   ]);
 }
 
-// What an engine would report about each of these documents is longer than 500 kB.
+// Each of these documents has so many parts that a list of them exceeds the limit of an engine's answer.
 
 it('gives thousands of attached files', async () => {
   const files = count(5000).flatMap((at) => [

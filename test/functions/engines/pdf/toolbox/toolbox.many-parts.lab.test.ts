@@ -20,7 +20,7 @@ function pageOf(catalog: string, entries: string, objects: readonly string[]): B
   ]);
 }
 
-// What an engine would report about each of these documents is longer than 500 kB.
+// Each of these documents has so many parts that a list of them exceeds the limit of an engine's answer.
 
 it('draws over a page with tens of thousands of content streams', async () => {
   const contents = count(46_000).map(() => stream('', 'n'));
