@@ -3,9 +3,9 @@ import type { Format } from '../shared/formats.ts';
 import { containsApiKey } from '../shared/log.ts';
 import { checkOrder, readArgs } from '../shared/options/args.ts';
 import { createIssues } from '../shared/options/issues.ts';
-import { MAX_URL_LENGTH, type Parameter } from '../shared/options/option.ts';
+import { MAX_PARAMETER_LENGTH, MAX_URL_LENGTH, type Parameter } from '../shared/options/option.ts';
 import { type NamedOptions, readOptions, repeatedError, suggest } from '../shared/options/read-options.ts';
-import { namesSource, readSource, readSourceUrl } from '../shared/options/sources.ts';
+import { readSource, readSourceUrl, takesSource } from '../shared/options/sources.ts';
 import { checkFormat, type OutputName, readOutputName } from '../shared/output-name.ts';
 import { quote } from '../shared/quote.ts';
 import type { Tool } from '../shared/tool.ts';
@@ -25,6 +25,8 @@ export interface ConversionRequest extends NamedOptions {
   readonly isAuto?: boolean;
   /** The tools that accept the other parameters, while the tool is not known. */
   readonly accepting?: readonly Tool[];
+  /** The request for each tool, or its mistakes, while the tool is not known. */
+  readonly choices?: ReadonlyMap<Tool, ConversionRequest | ConversionError>;
   /** Maximum age in seconds of an earlier result that may be used. */
   readonly cache?: number;
   /** Whether the result is deleted once it has been sent. */
@@ -47,6 +49,7 @@ const COMMON = [
   ...LINK_PARAMETERS,
   '_response',
 ] as const;
+const COMMON_NAMES: ReadonlySet<string> = new Set(COMMON);
 export type CommonName = (typeof COMMON)[number];
 export const RESPONSES = ['text', 'file', 'redirect'] as const;
 type Response = (typeof RESPONSES)[number];
@@ -59,13 +62,12 @@ export interface QueryOrigin {
   readonly isObject?: boolean;
   /** Whether `infile` can be anything other than an http or https URL. */
   readonly canUpload?: boolean | undefined;
-  /** The tool for `app=auto`, once it is known. */
-  readonly chosen?: Tool | undefined;
 }
 
 /**
- * Reads a query into a conversion request.
- * @throws ConversionError with one sentence for each mistake and the code of the first.
+ * Reads a query into a conversion request. With `app=auto`, it must be valid for one of the tools.
+ * @throws ConversionError with one sentence for each mistake and the code of the first. If the tool is not known, these are the mistakes
+ * for the tool that finds the fewest.
  */
 export function readRequest(
   query: readonly Parameter[],
@@ -73,72 +75,80 @@ export function readRequest(
   origin: QueryOrigin = {},
 ): ConversionRequest {
   checkLength(query);
-  const isAuto = query.some(({ name, value }) => name === 'app' && value.trim() === AUTO);
-  if (isAuto && !origin.chosen) return readUndecided(query, tools, origin);
-  const { unordered = 0, canUpload = false, chosen } = origin;
+  const { unordered = 0, canUpload = false } = origin;
   const readInfile = canUpload ? readSource : readSourceUrl;
-  const { add, attempt, throwAll } = createIssues();
   const { pairs, url } = origin.isObject ? { pairs: query, url: undefined } : splitUrl(query, tools);
-  const tool = attempt(() => readTool(pairs, tools, isAuto ? chosen : undefined), 'app');
-  const source = attempt(() => readInfile(url ?? required(pairs, 'infile')), 'infile');
-  const output = attempt(() => readOutputName(required(pairs, 'outfile')), 'outfile');
-  const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
-
-  const response = attempt(
+  const [first, later] = [createIssues(), createIssues()];
+  const asked = first.attempt(() => readTools(pairs, tools), 'app') ?? [];
+  const source = first.attempt(() => readInfile(url ?? required(pairs, 'infile')), 'infile');
+  const output = first.attempt(() => readOutputName(required(pairs, 'outfile')), 'outfile');
+  const response = later.attempt(
     () => readResponse(optional(pairs, '_response') ?? 'text', output?.outputName),
     '_response',
   );
-  const cache = attempt(() => readCache(optional(pairs, '_cache')), '_cache');
-  const isOnce = attempt(() => readOnce(optional(pairs, '_keep'), cache), '_keep');
+  const cache = later.attempt(() => readCache(optional(pairs, '_cache')), '_cache');
+  const isOnce = later.attempt(() => readOnce(optional(pairs, '_keep'), cache), '_keep');
+  const named = pairs.filter(({ name }) => !COMMON_NAMES.has(name));
 
-  const named = pairs.filter(({ name }) => !COMMON.some((common) => common === name));
-  const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool), '_args');
-  // Options in `_args` come after the others.
-  const rest = [...named, ...(args ?? [])];
-  const read = tool && readOptions(tool, rest, format);
-  read?.issues.forEach(add);
-  if (tool && unordered > 0) attempt(() => checkOrder(query.slice(0, unordered).map(restorePlus), tool));
-  throwAll();
-  const optionNames = rest.map(({ name }) => name);
-  const { options, ignored } = read!;
-  return {
-    tool: tool!,
-    source: source!,
-    ...output!,
-    response: response!,
-    ...(cache !== undefined && { cache }),
-    ...(isOnce && { isOnce }),
-    ...(pairs.length < query.length && { isReassembled: true }),
-    ...(isAuto && { isAuto }),
-    options,
-    optionNames,
-    ignored,
+  const readFor = (tool: Tool | undefined): ConversionRequest => {
+    const { add, attempt, throwAll } = createIssues();
+    first.all.forEach(add);
+    const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
+    later.all.forEach(add);
+    const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool), '_args');
+    // Options in `_args` come after the others.
+    const rest = [...named, ...(args ?? [])];
+    const read = tool && readOptions(tool, rest, format);
+    read?.issues.forEach(add);
+    if (tool && unordered > 0) attempt(() => checkOrder(query.slice(0, unordered).map(restorePlus), tool));
+    throwAll();
+    return {
+      tool: tool!,
+      source: source!,
+      ...output!,
+      response: response!,
+      ...(cache !== undefined && { cache }),
+      ...(isOnce && { isOnce }),
+      ...(pairs.length < query.length && { isReassembled: true }),
+      options: read!.options,
+      optionNames: rest.map(({ name }) => name),
+      ignored: read!.ignored,
+    };
   };
+  return asked.length > 1 ? readUndecided(asked, readFor) : readFor(asked[0]);
 }
 
-/**
- * Reads a query whose tool is not known yet: it must be valid for one of them.
- * @throws ConversionError of the tool that finds the fewest mistakes.
- */
+/** Reads a request once for each tool that it may be for. */
 function readUndecided(
-  query: readonly Parameter[],
   tools: readonly Tool[],
-  origin: QueryOrigin,
+  readFor: (tool: Tool) => ConversionRequest,
 ): ConversionRequest {
   const errors: ConversionError[] = [];
-  const accepted: ConversionRequest[] = [];
-  for (const chosen of tools) {
+  const choices = new Map<Tool, ConversionRequest | ConversionError>();
+  for (const tool of tools) {
     try {
-      accepted.push(readRequest(query, tools, { ...origin, chosen }));
+      choices.set(tool, { ...readFor(tool), isAuto: true });
     } catch (thrown) {
       if (!(thrown instanceof ConversionError)) throw thrown;
+      choices.set(tool, thrown);
       errors.push(thrown);
     }
   }
-  const [request] = accepted;
-  if (request) return { ...request, accepting: accepted.map(({ tool }) => tool) };
+  const accepting = tools.filter((tool) => !(choices.get(tool) instanceof ConversionError));
+  const [tool] = accepting;
+  if (tool) return { ...requestFor(choices, tool), accepting, choices };
   const count = ({ issues }: ConversionError) => issues?.length ?? 1;
   throw errors.reduce((best, each) => (count(each) < count(best) ? each : best));
+}
+
+/** Returns the request for a tool that was chosen. @throws ConversionError with every mistake */
+export function requestFor(
+  choices: NonNullable<ConversionRequest['choices']>,
+  tool: Tool,
+): ConversionRequest {
+  const choice = choices.get(tool);
+  if (!choice || choice instanceof ConversionError) throw choice ?? new Error(`Unknown tool ${tool.name}.`);
+  return choice;
 }
 
 /**
@@ -154,10 +164,14 @@ export function withWholeInfile(query: readonly Parameter[], tools: readonly Too
   return pairs.map(({ name, value }) => ({ name, value: name === 'infile' ? (url ?? value) : value }));
 }
 
+const namesOf = new WeakMap<readonly Tool[], ReadonlySet<string>>();
+
 /** Returns the names of all parameters and options. */
 export function parameterNames(tools: readonly Tool[]): ReadonlySet<string> {
-  const options = tools.flatMap((tool) => Object.values(tool.options));
-  return new Set([...COMMON, ...options.flatMap(({ names }) => names)]);
+  const options = () => tools.flatMap((tool) => Object.values(tool.options));
+  const names = namesOf.get(tools) ?? new Set([...COMMON, ...options().flatMap((each) => each.names)]);
+  namesOf.set(tools, names);
+  return names;
 }
 
 /**
@@ -185,7 +199,8 @@ function splitUrl(sent: readonly Parameter[], tools: readonly Tool[]): { pairs: 
   const encode = isTooLong ? String : encodeURIComponent;
   const rest = unencoded.map(({ name, value }) => `&${encode(name)}=${encode(value)}`);
   const url = infile.value + rest.join('');
-  return { pairs: query.filter((pair) => !unencoded.includes(pair)), url };
+  const parts = new Set(unencoded);
+  return { pairs: query.filter((pair) => !parts.has(pair)), url };
 }
 
 function readResponse(value: string, outputName: OutputName | undefined): Response {
@@ -249,11 +264,12 @@ const ALIASES: Readonly<Record<string, string>> = { ViewAsPDFPaper: 'doc2any' };
 /** The value of `app` that chooses the tool by the source. */
 export const AUTO = 'auto';
 
-function readTool(pairs: readonly Parameter[], tools: readonly Tool[], chosen: Tool | undefined): Tool {
+/** Returns the tool that `app` names, or all if it names none. */
+function readTools(pairs: readonly Parameter[], tools: readonly Tool[]): readonly Tool[] {
   const app = required(pairs, 'app');
-  if (chosen) return chosen;
+  if (app === AUTO) return tools;
   const tool = tools.find(({ name }) => name === (ALIASES[app] ?? app));
-  if (tool) return tool;
+  if (tool) return [tool];
   const names = [...tools.map(({ name }) => name), AUTO];
   const guess = suggest(app, names);
   const hint = guess === undefined ? '' : ` Did you mean '${guess}'?`;
@@ -263,10 +279,16 @@ function readTool(pairs: readonly Parameter[], tools: readonly Tool[], chosen: T
   );
 }
 
-/** @throws ConversionError `BAD_PARAMETER` for too many parameters. */
+/** @throws ConversionError `BAD_PARAMETER` for too many parameters, or too many characters in them. */
 export function checkLength(query: readonly Parameter[]): void {
-  if (query.length <= MAX_PARAMETERS) return;
-  throw new ConversionError('BAD_PARAMETER', `A request may have at most ${MAX_PARAMETERS} parameters.`);
+  if (query.length > MAX_PARAMETERS)
+    throw new ConversionError('BAD_PARAMETER', `A request may have at most ${MAX_PARAMETERS} parameters.`);
+  const length = query.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
+  if (length <= MAX_PARAMETER_LENGTH) return;
+  throw new ConversionError(
+    'BAD_PARAMETER',
+    `The parameters of a request may have at most ${MAX_PARAMETER_LENGTH} characters in total, got ${length}. Send longer values as files in multipart/form-data.`,
+  );
 }
 
 /** Returns the URL that tools download a bundled source from. */
@@ -279,13 +301,12 @@ export function withSamples(
   parameters: readonly Parameter[],
   { tools, sampleUrl }: { readonly tools: readonly Tool[]; readonly sampleUrl?: SampleUrl | undefined },
 ): Promise<Parameter[]> {
+  const samples = new Set(sampleUrl && tools.map(({ example }) => SAMPLE + example.infile));
   return Promise.all(
     parameters.map(async (parameter) => {
       const { name, value } = parameter;
-      const sample = tools.map(({ example }) => example.infile).find((infile) => value === SAMPLE + infile);
-      if (!sampleUrl || sample === undefined) return parameter;
-      if (name !== 'infile' && !tools.some((tool) => namesSource(tool, name))) return parameter;
-      return { name, value: await sampleUrl(sample) };
+      if (!samples.has(value) || !takesSource(tools, name)) return parameter;
+      return { name, value: await sampleUrl!(value.slice(SAMPLE.length)) };
     }),
   );
 }

@@ -81,13 +81,14 @@ const spacing = (name: string, parts: readonly string[], what: string) =>
 /** Reads HTML. Rejects URLs that are not http or https, because they would be printed as text. */
 function markup(value: string): string | undefined {
   if (/^\s*(https?:\/\/|[a-z][a-z\d+.-]*:\S+\s*$)/i.test(value)) return readUrlOrFile(value.trim());
-  return value.length >= 1 && value.length <= 100_000 ? value : undefined;
+  return value === '' ? undefined : value;
 }
 
 const html = (name: string, description: string) =>
-  textOrSource(
-    option(name, 'HTML of at most 100000 characters, or an http or https URL', markup, { description }),
-  );
+  textOrSource(option(name, 'HTML, or an http or https URL', markup, { description }));
+
+/** Maximum characters of a value with its name. */
+const MAX_PAIR = 551;
 
 /** Reads `name,value` or `name:value`. */
 function readPair(value: string): { name: string; value: string } | undefined {
@@ -293,6 +294,7 @@ const documentOptions = {
     replacements: repeatable(
       option('--replace', 'name,value', readPair, {
         words: 'pair',
+        maxLength: MAX_PAIR,
         with: RUNNING,
         description: 'Replace the placeholder `[name]` in headers and footers. Repeatable',
       }),
@@ -339,6 +341,7 @@ const documentOptions = {
     title: text('--title', { max: 500, description: 'Set the title of the document' }),
     metadata: repeatable(
       option('--metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
+        maxLength: MAX_PAIR,
         description: 'Set an entry of the document information. Repeatable',
       }),
     ),

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type ConversionRequest, readRequest } from '../conversion/request.ts';
+import { type ConversionRequest, readRequest, requestFor } from '../conversion/request.ts';
 import { beforeReply, type InvocationResult } from '../platform/invoke.ts';
 import type { KeyRecord } from '../platform/keys.ts';
 import { ONCE_PREFIX } from '../platform/storage.ts';
@@ -20,7 +20,7 @@ import {
 } from './call.ts';
 import type { Dependencies } from './dependencies.ts';
 import { invokeTool } from './invoke.ts';
-import { convertCached } from './reuse.ts';
+import { convertCached, hashOf } from './reuse.ts';
 import { takeTurn } from './turn.ts';
 import { type Body, UPLOAD_TIMES } from './uploads/body.ts';
 import { CallUploads, type OpenedRequest } from './uploads/call-uploads.ts';
@@ -134,20 +134,23 @@ async function acceptRequest(
   uploads: CallUploads,
   dependencies: Dependencies,
 ): Promise<ConversionRequest> {
-  const read = (added: readonly Parameter[], chosen?: Tool) => {
-    const origin = { unordered, canUpload: dependencies.uploads !== undefined, chosen };
+  const read = (added: readonly Parameter[]) => {
+    const origin = { unordered, canUpload: dependencies.uploads !== undefined };
     const found = readRequest([...query, ...added], dependencies.tools, origin);
-    if (chosen || !found.isAuto) checkTool(found.tool, key);
+    if (!found.isAuto) checkTool(found.tool, key);
     return found;
   };
-  if (body?.isSource) read([ANY_UPLOAD]);
+  const early = body?.isSource ? read([ANY_UPLOAD]) : undefined;
   const added = body ? await uploads.receive(body) : [];
-  let accepted = read(added);
-  if (accepted.isAuto) {
-    const source = await uploads.locate(accepted.source);
+  let accepted = early ?? read(added);
+  const source = early ? added[0]!.value : accepted.source;
+  if (accepted.choices) {
     const context = { account: key.account, trace, signal };
-    accepted = read(added, await toolForSource(accepted, source, context, dependencies));
+    const tool = await toolForSource(accepted, await uploads.locate(source), context, dependencies);
+    accepted = requestFor(accepted.choices, tool);
+    checkTool(tool, key);
   }
+  accepted = { ...accepted, source };
   if (accepted.isOnce && dependencies.storage.open && accepted.response !== 'file') throw keptError();
   return accepted;
 }
@@ -162,7 +165,7 @@ async function convertOrJoin(
   const { account, tools: allowed } = key;
   const { isOnce = false } = request;
   // A result that is sent once has one recipient.
-  const identity = isOnce ? randomUUID() : JSON.stringify([account, { ...request, tool: request.tool.name }]);
+  const identity = isOnce ? randomUUID() : hashOf([account, { ...request, tool: request.tool.name }]);
   let isShared = true;
   const { requestId, ...joined } = await dependencies.coalesce(identity, signal, async (shared) => {
     isShared = false;

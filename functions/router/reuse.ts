@@ -85,8 +85,12 @@ function identityOf(
   account: string,
   { tool, source, format, outputName, options }: ConversionRequest,
 ): string {
-  const facts = [account, tool.name, source, format, outputName, options];
-  return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+  return hashOf([account, tool.name, source, format, outputName, options]);
+}
+
+/** Returns a hash of a JSON value, which is kept for a waiting request in place of the value. */
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
 /** Runs `work`, or joins an unfinished run with the same identity. */

@@ -2,6 +2,7 @@ import { checkLength, parameterNames, withSamples } from '../conversion/request.
 import { accountOfIp } from '../platform/accounts.ts';
 import type { KeyRecord } from '../platform/keys.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { takesSource } from '../shared/options/sources.ts';
 import { alternatives } from '../shared/quote.ts';
 import { authenticate, isSignedLink, linkExpiry, verifyLink } from './admission/authenticate.ts';
 import { convertDemo } from './admission/demo.ts';
@@ -100,8 +101,14 @@ async function readBody(call: Call, dependencies: Dependencies): Promise<CallRes
   const { key, ...rest } = call;
   const { http, endpoint, signal } = rest;
   const caller = { name: key?.account ?? accountOfIp(http.ip), hasKey: key !== undefined };
-  const names = parameterNames(dependencies.tools);
-  const request = { ...http, body: http.body!, maySendSource: endpoint === 'convert', names };
+  const { tools } = dependencies;
+  const request = {
+    ...http,
+    body: http.body!,
+    maySendSource: endpoint === 'convert',
+    names: parameterNames(tools),
+    takesSource: (name: string) => endpoint === 'convert' && takesSource(tools, name),
+  };
   const body = await openBody(request, caller, signal);
   try {
     const query = [...http.query, ...body.parameters];

@@ -22,8 +22,9 @@ import {
   emulatorBrowserRebinding,
   emulatorDownloadRebinding,
 } from './rows/network.ts';
+import { parameterRows } from './rows/parameters.ts';
 import { apiKey, emulatorApiKey, results, site } from './rows/site.ts';
-import { worstInput } from './rows/worst-input.ts';
+import { everyOption, worstInput } from './rows/worst-input.ts';
 
 /** The rows for one machine, in the order in which they are printed. */
 export const ROWS: readonly Row[] = [
@@ -57,7 +58,9 @@ export const ROWS: readonly Row[] = [
   ...connectionRows,
   ...requestRows,
   ...boundRows,
+  ...parameterRows,
   worstInput,
+  everyOption,
 ];
 
 /** One attack of each kind, of which `npm test` runs a few cases. */

@@ -18,6 +18,9 @@ import { deviceNamed } from './devices.ts';
 const OWN_HEADERS =
   /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|cookie2?|proxy-.*|sec-.*)$/i;
 
+/** Maximum characters of a header or a cookie, with its name. */
+const MAX_PAIR = 4200;
+
 /** Reads `name:value`. The name is a token, the value has no line breaks. */
 function pair(value: string): { name: string; value: string } | undefined {
   const match = /^([!#$%&'*+.^_`|~\w-]{1,100}):[ \t]*(.{0,4000})$/.exec(value);
@@ -36,7 +39,7 @@ function mediaFeature(value: string) {
 
 function styleSheet(value: string): string | undefined {
   if (/^https?:\/\//i.test(value) || isSentFile(value)) return readUrlOrFile(value);
-  return value.length >= 1 && value.length <= 100_000 ? value : undefined;
+  return value === '' ? undefined : value;
 }
 
 function encoding(value: string): string | undefined {
@@ -81,6 +84,7 @@ export const credentialOptions = {
       header,
       {
         words: 'pair',
+        maxLength: MAX_PAIR,
         description: "Send this request header to the page's own origin. Repeatable",
       },
     ),
@@ -88,6 +92,7 @@ export const credentialOptions = {
   cookies: repeatable(
     option('--cookie', 'name:value', pair, {
       words: 'pair',
+      maxLength: MAX_PAIR,
       description: "Send this cookie to the page's own origin. Repeatable",
     }),
   ),
@@ -119,7 +124,7 @@ export const pageOptions = {
     }),
     images: flag('--images', { default: true, off: '--no-images', description: 'Load images' }),
     styleSheet: textOrSource(
-      option('--user-style-sheet', 'CSS of at most 100000 characters, or an http or https URL', styleSheet, {
+      option('--user-style-sheet', 'CSS, or an http or https URL', styleSheet, {
         description: 'Add this CSS, or the CSS at this URL',
       }),
     ),
@@ -160,6 +165,7 @@ export const pageOptions = {
       description: 'Report an error if a script on the page throws an exception',
     }),
     failOnStatus: option('--fail-on-status', 'statuses such as 404 or 4xx, separated by commas', statusList, {
+      maxLength: 200,
       description: 'Report an error if the page or one of its resources returns one of these statuses',
     }),
   }),

@@ -278,6 +278,7 @@ function sparseColor(): Kind {
   return {
     rule: `${methods.rule}, then points such as 10,20,red`,
     words: 'two',
+    maxLength: 4000,
     parse: (value) => {
       const [name = '', ...points] = value.split(' ');
       const method = methods.parse(name);
@@ -296,6 +297,7 @@ function sparseColor(): Kind {
 function frames(): Kind {
   return {
     rule: 'frames such as 0,2-5 or -1',
+    maxLength: 600,
     parse: (value) =>
       /^-?\d{1,4}(-\d{1,4})?(,-?\d{1,4}(-\d{1,4})?){0,50}$/.test(value) ? [value] : undefined,
   };

@@ -1,5 +1,5 @@
 import type { Format } from '../../shared/formats.ts';
-import { type Option, option, readSwitch } from '../../shared/options/option.ts';
+import { type Option, option, readSwitch, textOrSource } from '../../shared/options/option.ts';
 import { OPERATORS } from './operators.ts';
 import { dither, SETTINGS } from './settings.ts';
 import { type Kind, nothing } from './values.ts';
@@ -59,8 +59,9 @@ function reader(name: string, kind: Kind, description: string, outputs?: readonl
   };
   const ignores = (value: string, format: Format | undefined) =>
     format !== undefined && outputs?.includes(format) === false && parse(value) !== undefined;
-  const read = option(name, kind.rule, parse, { description, words: kind.words, ignores });
-  return kind.namesSource ? { ...read, namesSource: true } : read;
+  const { rule, words, maxLength } = kind;
+  const read = option(name, rule, parse, { description, words, ignores, ...(maxLength && { maxLength }) });
+  return kind.namesSource ? textOrSource(read) : read;
 }
 
 /** An operator or a setting, in query order, as on ImageMagick's command line. Without words, it is off. */

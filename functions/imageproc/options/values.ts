@@ -90,6 +90,8 @@ export interface Kind {
   readonly rule: string;
   /** The words that follow on a command line; see `Option.words`. */
   readonly words?: Words;
+  /** See `Option.maxLength`. */
+  readonly maxLength?: number;
   /** See `Option.namesSource`. */
   readonly namesSource?: boolean;
   parse(value: string): readonly string[] | undefined;
@@ -266,6 +268,7 @@ export function wordAnd(list: string, kind: Kind, repeats = 1): Kind {
   return {
     rule: `${first.rule}, then ${kind.rule}`,
     words: 'two',
+    maxLength: 100 + (kind.maxLength ?? 100),
     parse: (text) => {
       const [name = '', value] = text.trim().split(/[ +]([\s\S]*)/, 2);
       const [base = '', count] = name.split(/:(?=\d{1,2}$)/);
@@ -282,9 +285,10 @@ export function series(example: string, { count = 400, max = 100_000 } = {}): Ki
   const pattern = new RegExp(`^${NUMBER}(?:[,: ]+${NUMBER})*$`);
   return {
     rule: `up to ${count} numbers, such as ${example}`,
+    maxLength: 4000,
     parse: (value) => {
       const found = numbersIn(value);
-      const valid = value.length <= 4000 && pattern.test(value) && found.length <= count;
+      const valid = pattern.test(value) && found.length <= count;
       return valid && found.every((each) => each <= max) ? [value] : undefined;
     },
   };
@@ -297,10 +301,8 @@ export function series(example: string, { count = 400, max = 100_000 } = {}): Ki
 export function symbols(example: string, pattern: RegExp): Kind {
   return {
     rule: `text such as ${example}`,
-    parse: (value) =>
-      value.length <= 500 && /^[\w ,.:;<=>x+#'()-]+$/.test(value) && pattern.test(value)
-        ? [value]
-        : undefined,
+    maxLength: 500,
+    parse: (value) => (/^[\w ,.:;<=>x+#'()-]+$/.test(value) && pattern.test(value) ? [value] : undefined),
   };
 }
 
@@ -311,9 +313,9 @@ const COLOR_LENGTH = 100;
 export function colors(separator: ',' | '-', count: number): Kind {
   return {
     rule: `up to ${count} colors, such as ${['black', 'white'].slice(0, count).join(separator)}`,
+    // The pattern searches the rest of the value for parentheses at each comma.
+    maxLength: COLOR_LENGTH * count,
     parse: (value) => {
-      // The pattern searches the rest of the value for parentheses at each comma, so its length must be limited.
-      if (value.length > COLOR_LENGTH * count) return undefined;
       const parts = value.split(separator === ',' ? /,(?![^(]*\))/ : separator);
       const valid = parts.length >= 1 && parts.length <= count && parts.every((part) => parseColor(part));
       return valid ? [parts.map(hashed).join(separator)] : undefined;
@@ -345,6 +347,7 @@ const ANNOTATION = /^(?:(\d{1,3})(?:x\d{1,3})?)?([+\- ]\d{1,5})([+\- ]\d{1,5})[\
 export const annotation: Kind = {
   rule: `text of 1 to ${TEXT_LENGTH} characters, such as +10+20 Hello or Hello`,
   words: 'two',
+  maxLength: 2 * TEXT_LENGTH,
   parse: (value) => {
     const match = ANNOTATION.exec(value);
     const bare = /^0(?:x0)?\s+(\S[\s\S]*)$/.exec(value);
@@ -365,8 +368,9 @@ const STEP = `(?:${PRIMITIVE}(?:[ ,]+${NUMBER})+|path +'[MLHVCSQTAZmlhvcsqtaz0-9
 /** Reads shapes in ImageMagick's drawing language, except those that name images, fonts, patterns or settings. */
 export const shapes: Kind = {
   rule: "shapes with their coordinates, such as circle 50,50 80,50 or path 'M 0,0 L 9,9 Z'",
+  maxLength: 4000,
   parse: (value) => {
-    const valid = value.length <= 4000 && new RegExp(`^${STEP}(?:[ ;]+${STEP})*$`).test(value);
+    const valid = new RegExp(`^${STEP}(?:[ ;]+${STEP})*$`).test(value);
     return valid && !value.includes('%') && numbersIn(value).every((each) => each <= 100_000)
       ? [value]
       : undefined;

@@ -1,4 +1,9 @@
-import { type ConversionRequest, type QueryOrigin, readRequest } from '../../conversion/request.ts';
+import {
+  type ConversionRequest,
+  type QueryOrigin,
+  readRequest,
+  requestFor,
+} from '../../conversion/request.ts';
 import { accountOfIp, DEMO_ACCOUNT } from '../../platform/accounts.ts';
 import type { Invoke } from '../../platform/invoke.ts';
 import type { CallLimits, Limiter } from '../../platform/limits.ts';
@@ -95,10 +100,10 @@ export async function convertDemo(
     const admitted = await admitDemo(http.ip, demo, limiter);
     if (!admitted) return { facts: { ...progress, code: 'RATE_LIMITED', isDemo: true } };
     release = admitted;
-    if (request.isAuto) {
+    if (request.choices) {
       const source = { url: request.source };
       const chosen = await toolForSource(request, source, { account, trace, signal }, dependencies);
-      request = readRequest(http.query, tools, { ...http, chosen });
+      request = requestFor(request.choices, chosen);
       progress = { request };
     }
     const url = await run({ ...watermarked, source: await run(request) });

@@ -9,13 +9,14 @@ import {
 } from '../../platform/storage.ts';
 import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
 import { isSentFile, type Parameter } from '../../shared/options/option.ts';
-import { namesSource, replaceSources, sourcesIn } from '../../shared/options/sources.ts';
+import { replaceSources, sourcesIn, takesSource } from '../../shared/options/sources.ts';
 import { quote } from '../../shared/quote.ts';
 import { readDataUrl } from '../../shared/source/data-url.ts';
 import { HEAD_BYTES, type SourceFacts } from '../../shared/source/file-kind.ts';
 import type { ConversionLimits, PageFile, Tool } from '../../shared/tool.ts';
 import type { Body } from './body.ts';
-import { type FilePart, isFile } from './multipart.ts';
+import { fileOf, isLong } from './long-values.ts';
+import { extensionOf, type FilePart, isFile } from './multipart.ts';
 
 interface Dependencies {
   readonly tools: readonly Tool[];
@@ -32,20 +33,6 @@ export interface OpenedRequest extends ConversionRequest {
   /** The URLs of sources that were sent. */
   readonly sent?: readonly string[];
 }
-
-/** Extensions for sources without a file name, by media type. Other sources are recognized by their content. */
-const EXTENSIONS: Readonly<Record<string, string>> = {
-  'text/html': '.html',
-  'application/xhtml+xml': '.xhtml',
-  'image/svg+xml': '.svg',
-  'text/csv': '.csv',
-  'text/tab-separated-values': '.tsv',
-  'text/plain': '.txt',
-  'application/rtf': '.rtf',
-  'application/msword': '.doc',
-  'application/vnd.ms-excel': '.xls',
-  'application/vnd.ms-powerpoint': '.ppt',
-};
 
 /** The sources that were sent with one call. They are deleted when it ends. */
 export class CallUploads {
@@ -67,11 +54,17 @@ export class CallUploads {
 
   /** Stores the files of a body and returns its other parameters. A file becomes `infile=upload:ID`. */
   async receive({ rest }: Body): Promise<Parameter[]> {
+    const { tools } = this.#dependencies;
     const parameters: Parameter[] = [];
     for await (const part of rest) {
-      if (!isFile(part)) parameters.push(...(await withSamples([part], this.#dependencies)));
+      if (!isFile(part) && isLong(part) && takesSource(tools, part.name)) {
+        const { file, parameter } = fileOf(part);
+        await this.#receiveSource(file);
+        parameters.push(parameter);
+      } else if (!isFile(part)) parameters.push(...(await withSamples([part], this.#dependencies)));
+      else if (part.id !== undefined) await this.#receiveSource(part);
       else if (part.name === 'asset') await this.#receiveAsset(part);
-      else if (this.#isSource(part.name)) parameters.push(await this.#receiveSource(part));
+      else if (takesSource(tools, part.name)) parameters.push(await this.#receiveSource(part));
       else {
         const message = `Unknown file field ${quote(part.name)}. Use 'infile', 'asset', or the name of an option whose value is a URL.`;
         throw new ConversionError('UNKNOWN_PARAMETER', message, { parameter: part.name });
@@ -146,13 +139,14 @@ export class CallUploads {
     );
   }
 
-  /** Whether a file under this name is a source: `infile`, or an option that names one. */
-  #isSource(name: string): boolean {
-    return name === 'infile' || this.#dependencies.tools.some((tool) => namesSource(tool, name));
-  }
-
-  async #receiveSource({ name: parameter, fileName, contentType, content }: FilePart): Promise<Parameter> {
-    const name = fileName === '' ? `source${EXTENSIONS[contentType] ?? ''}` : fileName;
+  async #receiveSource({
+    name: parameter,
+    fileName,
+    contentType,
+    content,
+    id: given,
+  }: FilePart): Promise<Parameter> {
+    const name = fileName === '' ? `source${extensionOf(contentType)}` : fileName;
     let head = '';
     async function* watched() {
       for await (const chunk of content as AsyncIterable<Buffer>) {
@@ -160,7 +154,7 @@ export class CallUploads {
         yield chunk;
       }
     }
-    const id = await this.#store(name, Readable.from(watched(), { objectMode: false }));
+    const id = await this.#store(name, Readable.from(watched(), { objectMode: false }), given);
     this.#facts.set(id, { head, name: fileName, contentType });
     return { name: parameter, value: `upload:${id}` };
   }
@@ -178,13 +172,12 @@ export class CallUploads {
 
   async #storeData(url: string, parameter?: string): Promise<string> {
     const { contentType, content } = readDataUrl(url, parameter);
-    return this.#store(`source${EXTENSIONS[contentType] ?? ''}`, Readable.from([content]));
+    return this.#store(`source${extensionOf(contentType)}`, Readable.from([content]));
   }
 
-  async #store(name: string, content: Readable): Promise<string> {
+  async #store(name: string, content: Readable, id = createUploadId(name)): Promise<string> {
     const { uploads, limits } = this.#dependencies;
     if (!uploads) throw new Error('A file was received by a service without uploads.');
-    const id = createUploadId(name);
     const objectKey = uploadKeyOf(this.#account, id);
     if (this.#bytesLeft <= 0) throw sourceTooLargeError(limits.sourceBytes);
     const upload = { objectKey, account: this.#account, maxBytes: this.#bytesLeft, content };

@@ -15,6 +15,27 @@ export interface FilePart {
   /** Media type. May be empty. */
   readonly contentType: string;
   readonly content: Readable;
+  /** The ID under which it is stored, if a parameter already names it. */
+  readonly id?: string;
+}
+
+/** Extensions for sources without a file name, by media type. Other sources are recognized by their content. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'text/html': '.html',
+  'application/xhtml+xml': '.xhtml',
+  'image/svg+xml': '.svg',
+  'text/csv': '.csv',
+  'text/tab-separated-values': '.tsv',
+  'text/plain': '.txt',
+  'application/rtf': '.rtf',
+  'application/msword': '.doc',
+  'application/vnd.ms-excel': '.xls',
+  'application/vnd.ms-powerpoint': '.ppt',
+};
+
+/** Returns the extension for a media type, or an empty string. */
+export function extensionOf(contentType: string): string {
+  return EXTENSIONS[contentType] ?? '';
 }
 
 /** A part of the body of a request: a parameter or a file. */

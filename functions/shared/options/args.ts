@@ -144,6 +144,6 @@ function namesWithPlace(
     Object.values(readers).flatMap((reader) => reader.names.map((name) => [name, reader])),
   );
   const names = pairs.map(({ name }) => name).filter((name) => ours.has(name));
-  const isRepeated = (name: string) => names.filter((other) => ours.get(other) === ours.get(name)).length > 1;
-  return [...new Set(names)].filter((name) => !settings.has(name) || isRepeated(name));
+  const given = Map.groupBy(names, (name) => ours.get(name));
+  return [...new Set(names)].filter((name) => !settings.has(name) || given.get(ours.get(name))!.length > 1);
 }

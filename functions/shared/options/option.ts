@@ -47,6 +47,10 @@ export interface Option<Value> extends Scope {
   readonly default: Value;
   /** Whether the option may be given more than once. */
   readonly repeatable: boolean;
+  /** Maximum characters of a value, which is checked before it is parsed. */
+  readonly maxLength: number;
+  /** Maximum characters of all values of a repeatable option, if they become more than text. */
+  readonly maxTotal?: number;
   /** Set if the option's names apply in the order of the query. */
   readonly order?: {
     /** Names whose position matters only if they are repeated. */
@@ -91,7 +95,16 @@ interface Common<Default> extends Scope {
   /** The default schema is a string or a number. */
   readonly schema?: JsonSchema;
   readonly default?: Default;
+  /** See `Option`. Defaults to `MAX_WORD`. */
+  readonly maxLength?: number;
 }
+
+/** Maximum characters of a value whose option does not say otherwise: a number, a word, a color or a short list. */
+const MAX_WORD = 100;
+/** Maximum characters of all parameters of a request. */
+export const MAX_PARAMETER_LENGTH = 65_536;
+/** Maximum number of values of a repeatable option, and of operators in a request. */
+export const MAX_VALUES = 100;
 
 function pickScope({ outputs, inputs, anyOutputFrom, with: others, protects }: Scope): Scope {
   return {
@@ -136,6 +149,7 @@ export function option<Value, Default extends Value | undefined = undefined>(
     rule,
     default: options.default as Default,
     repeatable: false,
+    maxLength: options.maxLength ?? MAX_WORD,
     schema: options.schema ?? { type: ['string', 'number'] },
     read: ([parameter]) => {
       const value = parse(parameter!.value, parameter!.name);
@@ -238,7 +252,7 @@ export function text<Default extends string | undefined = undefined>(
     return fits ? value : undefined;
   };
   const schema = { type: 'string', minLength: 1, maxLength: max };
-  return option(names, rule, parse, { ...options, schema });
+  return option(names, rule, parse, { ...options, maxLength: max, schema });
 }
 
 /** Maximum number of characters of a URL in `infile` or an option. */
@@ -259,9 +273,9 @@ export function sourceUrl(names: Names, options: Common<undefined>): Option<stri
   return textOrSource(option(names, URL_RULE, readUrlOrFile, { ...options, schema }));
 }
 
-/** Marks an option whose value may also be text, if it is not a URL or a sent file. */
+/** Marks an option whose value may also be text, if it is not a URL or a sent file. A `data:` URL can be long. */
 export function textOrSource<Value>(option: Option<Value>): Option<Value> {
-  return { ...option, namesSource: true };
+  return { ...option, namesSource: true, maxLength: MAX_PARAMETER_LENGTH };
 }
 
 const UPLOAD_ID = /^[0-9a-f]{32}\/[\p{L}\p{N} ._-]{1,100}$/u;
@@ -349,8 +363,12 @@ export function pageList<Default extends readonly PageRange[] | undefined = unde
   names: Names,
   options: Common<Default>,
 ): Option<readonly PageRange[] | Default> {
-  return option(names, 'a list of pages such as 1,3-5,8-,!1 (!1 is the last page)', readPageList, options);
+  const rule = 'a list of pages such as 1,3-5,8-,!1 (!1 is the last page)';
+  return option(names, rule, readPageList, { ...options, maxLength: MAX_PAGE_LIST });
 }
+
+/** Maximum characters of a list of pages. */
+export const MAX_PAGE_LIST = 4000;
 
 /** Reads a list of pages, or returns `undefined`. */
 export function readPageList(value: string): readonly PageRange[] | undefined {
@@ -369,9 +387,13 @@ function parsePageRange(part: string): PageRange | undefined {
 }
 
 /** Returns an option that may be given more than once. The values keep the order of the query. */
-export function repeatable<Value>(option: Option<Value | undefined>): Option<readonly Value[]> {
+export function repeatable<Value>(
+  option: Option<Value | undefined>,
+  bounds: Pick<Option<unknown>, 'maxTotal'> = {},
+): Option<readonly Value[]> {
   return {
     ...option,
+    ...bounds,
     default: [],
     repeatable: true,
     read: (parameters) => readEach(parameters, (pair) => option.read([pair]) as Value),
@@ -394,9 +416,6 @@ type Step<Readers extends Readonly<Record<string, Option<unknown>>>> = {
   };
 }[keyof Readers];
 
-/** Maximum number of operators in one request. */
-const MAX_STEPS = 100;
-
 /**
  * Defines operators that apply in the order of the query and may be repeated. The position of an operator in `settings`
  * matters only if it is repeated.
@@ -413,22 +432,17 @@ export function sequence<const Readers extends Readonly<Record<string, Option<un
   return {
     names: [...byName.keys()],
     description: options.description,
-    rule: `up to ${MAX_STEPS} operators`,
+    rule: `up to ${MAX_VALUES} operators`,
     default: [],
     repeatable: true,
+    maxLength: Math.max(...Object.values(readers).map((reader) => reader.maxLength)),
     order: { settings: new Set((options.settings ?? []).flatMap((name) => readers[name]!.names)) },
     schema: {},
     readers,
-    read: (parameters) => {
-      const excess = parameters[MAX_STEPS];
-      if (excess) {
-        const message = `A request may have at most ${MAX_STEPS} operators, got ${parameters.length}.`;
-        throw new ConversionError('BAD_PARAMETER', message, { parameter: excess.name });
-      }
-      return readEach(parameters, (pair) => {
+    read: (parameters) =>
+      readEach(parameters, (pair) => {
         const { operator, reader } = byName.get(pair.name)!;
         return { operator, value: reader.read([pair]) } as Step<Readers>;
-      });
-    },
+      }),
   };
 }

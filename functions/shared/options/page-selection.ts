@@ -38,7 +38,7 @@ export function choosePages(
   listName = '-pages',
 ): number[] | undefined {
   const { firstPage, lastPage, pages } = selection;
-  if (pages) return [...new Set(pages.flatMap((range) => listRange(range, pageCount, listName)))];
+  if (pages) return pagesIn(pages, pageCount, listName);
   if (firstPage === undefined && lastPage === undefined) return undefined;
 
   const first = firstPage || 1;
@@ -59,7 +59,30 @@ export function integers(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-function listRange(range: PageRange, pageCount: number, listName: string): number[] {
+/** Returns the pages of ranges, each once. Its time grows with the ranges and the pages, not with their product. */
+function pagesIn(ranges: readonly PageRange[], pageCount: number, listName: string): number[] {
+  const chosen: number[] = [];
+  /** A page from each page on that is not chosen yet, or one that leads to it. */
+  const next = integers(0, pageCount + 1);
+  const free = (from: number) => {
+    let page = from;
+    while (next[page] !== page) {
+      next[page] = next[next[page]!]!;
+      page = next[page]!;
+    }
+    return page;
+  };
+  for (const range of ranges) {
+    const { first, last } = boundsOf(range, pageCount, listName);
+    for (let page = free(first); page <= last; page = free(page)) {
+      chosen.push(page);
+      next[page] = page + 1;
+    }
+  }
+  return chosen;
+}
+
+function boundsOf(range: PageRange, pageCount: number, listName: string): PageRange {
   const [first, last] = [range.first, range.last].map((page) => (page < 0 ? pageCount + 1 + page : page)) as [
     number,
     number,
@@ -76,7 +99,7 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
       listName,
       `Parameter '${listName}' contains a range that ends before page ${first}.`,
     );
-  return integers(first, Math.min(last, pageCount));
+  return { first, last: Math.min(last, pageCount) };
 }
 
 /** Formats a number of pages. */

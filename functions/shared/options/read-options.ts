@@ -4,7 +4,14 @@ import type { Format } from '../formats.ts';
 import { alternatives, quote } from '../quote.ts';
 import type { Tool } from '../tool.ts';
 import { createIssues, MAX_SHOWN } from './issues.ts';
-import type { Option, Options, Parameter, ValuesOf } from './option.ts';
+import {
+  MAX_URL_LENGTH,
+  MAX_VALUES,
+  type Option,
+  type Options,
+  type Parameter,
+  type ValuesOf,
+} from './option.ts';
 
 interface ReadOptions {
   readonly options: Readonly<Record<string, unknown>>;
@@ -19,17 +26,27 @@ const MAX_SUGGESTIONS = 3;
 /** Reads a tool's options from the pairs that remain after the common parameters, and collects every mistake. */
 export function readOptions(tool: Tool, given: readonly Parameter[], format?: Format): ReadOptions {
   const issues = createIssues();
-  const parameters = given.flatMap(
-    (one) => issues.attempt(() => tool.expand?.(one, format), one.name) ?? [one],
-  );
   const { byName, names } = indexOf(tool);
+  const parameters = given.flatMap((one): readonly Parameter[] => {
+    // The only place that bounds a value. What parses one may rely on it.
+    const max = byName.get(one.name)?.option.maxLength ?? MAX_URL_LENGTH;
+    if (one.value.length > max) {
+      issues.add(boundError(one.name, `must have at most ${max} characters`, one.value.length));
+      return [];
+    }
+    return issues.attempt(() => tool.expand?.(one, format), one.name) ?? [one];
+  });
   const pairs = new Map<string, Parameter[]>();
   const unknown = new Set<string>();
   const ignored = new Set<string>();
   for (const pair of parameters) {
     const known = byName.get(pair.name);
     if (known?.option.ignores?.(pair.value, format)) ignored.add(pair.name);
-    else if (known) pairs.set(known.key, [...(pairs.get(known.key) ?? []), pair]);
+    else if (known)
+      pairs
+        .set(known.key, pairs.get(known.key) ?? [])
+        .get(known.key)!
+        .push(pair);
     else if (!tool.ignored.includes(pair.name) && unknown.size < MAX_SHOWN && !unknown.has(pair.name)) {
       issues.add(unknownOptionError(tool, pair.name, unknown.size < MAX_SUGGESTIONS ? names : []));
       unknown.add(pair.name);
@@ -39,7 +56,9 @@ export function readOptions(tool: Tool, given: readonly Parameter[], format?: Fo
   const entries = Object.entries(tool.options).map(([key, option]) => {
     const own = pairs.get(key);
     if (!own) return [key, option.default];
-    if (own.length > 1 && !option.repeatable) issues.add(repeatedError(own));
+    const excess = excessError(option, own);
+    if (excess) issues.add(excess);
+    if (excess && option.repeatable) return [key, option.default];
     return [key, issues.attempt(() => option.read(own), own[0]?.name) ?? option.default];
   });
   const options: Record<string, unknown> = Object.fromEntries(entries);
@@ -104,6 +123,24 @@ export function repeatedError(pairs: readonly Parameter[]): ConversionError {
     `${subject} ${names.join(' and ')} must be given at most once, got ${pairs.length} values.`,
     { parameter: pairs[0]?.name },
   );
+}
+
+/** Returns the error for an option that has more values than it may have, if it does. */
+function excessError(option: Option<unknown>, pairs: readonly Parameter[]): ConversionError | undefined {
+  const { name } = pairs[0]!;
+  const { length } = pairs;
+  if (!option.repeatable) return length > 1 ? repeatedError(pairs) : undefined;
+  if (length > MAX_VALUES && option.readers)
+    return boundError(name, `is one of at most ${MAX_VALUES} operators of a request`, length);
+  if (length > MAX_VALUES) return boundError(name, `must be given at most ${MAX_VALUES} times`, length);
+  const total = pairs.reduce((sum, { value }) => sum + value.length, 0);
+  if (total <= (option.maxTotal ?? total)) return undefined;
+  return boundError(name, `must have at most ${option.maxTotal} characters in all its values`, total);
+}
+
+function boundError(name: string, rule: string, got: number): ConversionError {
+  const message = `Parameter ${quote(name)} ${rule}, got ${got}.`;
+  return new ConversionError('BAD_PARAMETER', message, { parameter: name });
 }
 
 interface Indexed {

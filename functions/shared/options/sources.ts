@@ -1,15 +1,15 @@
 import { ConversionError } from '../errors.ts';
 import { quote } from '../quote.ts';
-import { checkDataUrl } from '../source/data-url.ts';
+import { typeOfDataUrl } from '../source/data-url.ts';
 import type { Tool } from '../tool.ts';
 import { isSentFile, isUploadId, readUrl, URL_RULE } from './option.ts';
 import { optionNamed } from './read-options.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Whether the value of an option with this name is a source, so that a file can be sent instead of it. */
-export function namesSource(tool: Tool, name: string): boolean {
-  return optionNamed(tool, name)?.namesSource === true;
+/** Whether a file can be sent under this name: `infile`, or an option whose value is a source. */
+export function takesSource(tools: readonly Tool[], name: string): boolean {
+  return name === 'infile' || tools.some((tool) => optionNamed(tool, name)?.namesSource === true);
 }
 
 /** Returns the URLs and sent files that the options name, each with the first option that names it. */
@@ -67,7 +67,7 @@ const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-
  */
 export function readSource(text: string): string {
   if (/^data:/i.test(text)) {
-    checkDataUrl(text);
+    typeOfDataUrl(text);
     return text;
   }
   if (text.startsWith('upload:') && isUploadId(text.slice('upload:'.length))) return text;

@@ -14,19 +14,12 @@ const [SPACE, PERCENT, PLUS] = [0x20, 0x25, 0x2b];
 const BASE64 = /^[\w+/\-\s]*=*\s*$/;
 
 /**
- * Checks the part of a data URL before the comma. Its content is not decoded. @throws ConversionError `BAD_ADDRESS`
- */
-export function checkDataUrl(url: string): void {
-  headOf(url);
-}
-
-/**
  * Decodes the data URL of a parameter. This blocks the main thread for a few milliseconds per megabyte.
  * @throws ConversionError `BAD_ADDRESS`, `CORRUPT_SOURCE`
  */
 export function readDataUrl(url: string, parameter = 'infile'): DataUrl {
   const head = headOf(url, parameter);
-  const [type = '', ...parameters] = head.slice('data:'.length).toLowerCase().split(';');
+  const parameters = head.toLowerCase().split(';').slice(1);
   const isBase64 = parameters.some((parameter) => parameter.trim() === 'base64');
   const bytes = unescapePercent(Buffer.from(url.slice(head.length + 1)));
   const content = isBase64 ? decodeBase64(bytes, parameter) : bytes;
@@ -34,7 +27,13 @@ export function readDataUrl(url: string, parameter = 'infile'): DataUrl {
     const what = parameter === 'infile' ? 'The source' : `The file for '${parameter}'`;
     throw new ConversionError('CORRUPT_SOURCE', `${what} is empty.`, { parameter });
   }
-  return { contentType: type.trim() || 'text/plain', content };
+  return { contentType: typeOfDataUrl(url, parameter), content };
+}
+
+/** Returns the media type of a data URL. Its content is not decoded. @throws ConversionError `BAD_ADDRESS` */
+export function typeOfDataUrl(url: string, parameter = 'infile'): string {
+  const [type = ''] = headOf(url, parameter).slice('data:'.length).toLowerCase().split(';');
+  return type.trim() || 'text/plain';
 }
 
 /** Returns the part before the comma. */
@@ -46,7 +45,7 @@ function headOf(url: string, parameter = 'infile'): string {
 }
 
 /** Decodes `%XX` in place, to bytes that need not be UTF-8. */
-function unescapePercent(bytes: Buffer): Buffer {
+export function unescapePercent(bytes: Buffer): Buffer {
   let end = bytes.indexOf(PERCENT);
   if (end < 0) return bytes;
   for (let at = end; at < bytes.length; at++) {

@@ -55,6 +55,20 @@ describe('the life of a conversion', () => {
     expect(events).toEqual(['delivered', 'recorded OK', 'released none']);
   });
 
+  it('is known by a hash while it can be joined', async () => {
+    let identity = '';
+    dependencies = {
+      ...dependencies,
+      coalesce: (known, signal, work) => {
+        identity = known;
+        return work(signal);
+      },
+    };
+    await run(() => '', { '--note': 'a'.repeat(900) });
+
+    expect(identity).toMatch(/^[0-9a-f]{64}$/);
+  });
+
   it('ends with an error if the result cannot be delivered', async () => {
     const ended = await run(() => {
       throw new Error('The storage is gone.');

@@ -1,4 +1,5 @@
-import { readRequest } from '../../../functions/conversion/request.ts';
+import { Readable } from 'node:stream';
+import { parameterNames, readRequest } from '../../../functions/conversion/request.ts';
 import { servedPath } from '../../../functions/engines/chromium/proxy/served-files.ts';
 import { authenticate } from '../../../functions/router/admission/authenticate.ts';
 import { traceOf } from '../../../functions/router/call.ts';
@@ -6,15 +7,18 @@ import { corsHeaders } from '../../../functions/router/endpoints.ts';
 import { presentationOf } from '../../../functions/router/reply.ts';
 import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
+import { decodeQuery, JSON_PATH } from '../../../functions/router/http.ts';
+import { openBody } from '../../../functions/router/uploads/body.ts';
 import { MAX_FIELD_BYTES } from '../../../functions/router/uploads/multipart.ts';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import { describe } from '../../../functions/shared/log.ts';
-import type { Parameter } from '../../../functions/shared/options/option.ts';
+import type { Option, Parameter } from '../../../functions/shared/options/option.ts';
+import { takesSource } from '../../../functions/shared/options/sources.ts';
 import { quote } from '../../../functions/shared/quote.ts';
 import { readDataUrl } from '../../../functions/shared/source/data-url.ts';
 import { dispositionName, mediaTypeIn } from '../../../functions/shared/source/file.ts';
-import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS, type Tool } from '../../../functions/shared/tool.ts';
 import { sessionIn } from '../../../functions/site/accounts/forms.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readSignedUrl } from '../../../infra/local/server/http/files.ts';
@@ -190,8 +194,8 @@ export const worstInput: Row = {
   },
 };
 
-function basics(app: string): Parameter[] {
-  const given = { app, infile: 'http://a.example/?a=1', outfile: 'x.png' };
+function basics(app: string, outfile = 'x.png'): Parameter[] {
+  const given = { app, infile: 'http://a.example/?a=1', outfile };
   return Object.entries(given).map(([name, value]) => ({ name, value }));
 }
 
@@ -320,4 +324,279 @@ function costOf(run: () => void, times: number): number {
     least = Math.min(least, performance.now() - started);
   }
   return least;
+}
+
+/** Maximum milliseconds that reading the parameters of a request may take. */
+const MAX_READ = 5;
+const SIZES = [60_000, 200_000, 1_000_000];
+/** Long values that parsers read slowly: letters of two bytes, signs, lists, nesting and repeats. */
+const PATTERNS = [
+  'é',
+  '+',
+  '%',
+  ',',
+  '0',
+  '1,',
+  '1-,',
+  '[',
+  '{"a":',
+  ' ',
+  'a:',
+  '\\n',
+  'x1',
+  '\u0301',
+  '<b>',
+  '-a ',
+];
+const COUNTS = [1, 20, 480];
+
+/** A way in which clients send parameters, read as the main thread does. */
+type Encoding = (tool: string, pairs: readonly Parameter[]) => Promise<unknown>;
+
+const read = (app: string, pairs: readonly Parameter[]) => {
+  const isPdf = ALL.some(({ name, formats }) => name === app && formats.some((format) => format === 'pdf'));
+  const common = basics(app, isPdf ? 'x.pdf' : 'x.png').filter(({ name }) => name !== pairs[0]?.name);
+  return readRequest([...common, ...pairs], ALL, { canUpload: true });
+};
+
+const ENCODINGS: Readonly<Record<string, Encoding>> = {
+  query: async (tool, pairs) => read(tool, decodeQuery(encoded(pairs))),
+  form: (tool, pairs) => readBody(tool, 'application/x-www-form-urlencoded', encoded(pairs)),
+  JSON: (tool, pairs) =>
+    readBody(
+      tool,
+      'application/json',
+      JSON.stringify(
+        Object.fromEntries(
+          [...Map.groupBy(pairs, ({ name }) => name)].map(([name, all]) => [
+            name,
+            all.map(({ value }) => value),
+          ]),
+        ),
+      ),
+    ),
+  multipart: (tool, pairs) =>
+    readBody(
+      tool,
+      'multipart/form-data; boundary=b',
+      `${pairs.map(({ name, value }) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`).join('')}--b--\r\n`,
+    ),
+  _args: async (tool, pairs) =>
+    read(tool, [{ name: '_args', value: pairs.map(({ name, value }) => `${name} '${value}'`).join(' ') }]),
+  auto: async (_, pairs) => read('auto', pairs),
+};
+
+function encoded(pairs: readonly Parameter[]): string {
+  return new URLSearchParams(pairs.map(({ name, value }): [string, string] => [name, value])).toString();
+}
+
+const NAMES = parameterNames(ALL);
+
+async function readBody(tool: string, type: string, text: string): Promise<unknown> {
+  const path = type === 'application/json' ? JSON_PATH : '/api/';
+  const header = (name: string) => (name === 'content-type' ? type : undefined);
+  const content = Readable.from([Buffer.from(text)], { objectMode: false });
+  const request = {
+    method: 'POST',
+    path,
+    query: [],
+    header,
+    body: content,
+    maySendSource: true,
+    names: NAMES,
+    takesSource: (name: string) => takesSource(ALL, name),
+  };
+  const body = await openBody(request, { name: 'a', hasKey: false }, FOREVER);
+  body.close();
+  return read(tool, body.parameters);
+}
+
+interface Cost {
+  readonly what: string;
+  readonly cost: number;
+}
+
+/** Milliseconds of the fastest of `times` runs. Only the first is needed if it is fast. */
+async function timeOf(run: () => unknown, times = 3): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let runs = 0; runs < times && least > MAX_READ; runs += 1) {
+    const started = performance.now();
+    try {
+      await run();
+    } catch (thrown) {
+      if (!(thrown instanceof ConversionError)) throw thrown;
+    }
+    least = Math.min(least, performance.now() - started);
+  }
+  return least;
+}
+
+const repeated = (name: string, count: number, pattern: string, size: number): Parameter[] => {
+  const length = Math.floor(size / count / pattern.length);
+  return Array.from({ length: count }, () => ({ name, value: pattern.repeat(length) }));
+};
+
+/** Reads each option of a tool with each pattern, and some in each encoding. */
+async function readEvery({ name: app, options }: Tool, isSlow: (cost: Cost) => void): Promise<void> {
+  const names = Object.values(options).flatMap((option) => option.names);
+  for (const name of names)
+    for (const pattern of PATTERNS)
+      for (const size of SIZES) {
+        const pairs = repeated(name, 1, pattern, size);
+        const cost = await timeOf(() => read(app, pairs));
+        isSlow({ what: `${app} ${name}: ${size} characters of ${JSON.stringify(pattern)}`, cost });
+      }
+  const some = [
+    names[0]!,
+    ...Object.values(options).flatMap((option) => (option.repeatable ? option.names[0]! : [])),
+  ];
+  for (const [encoding, send] of Object.entries(ENCODINGS))
+    for (const name of [...some.slice(0, 8), '-unknown', 'infile'])
+      for (const pattern of PATTERNS)
+        for (const count of COUNTS) {
+          const pairs = repeated(name, count, pattern, SIZES[1]!);
+          const cost = await timeOf(() => send(app, pairs));
+          const what = `${app} ${encoding}: ${count} × ${name} of ${JSON.stringify(pattern)}, 200 kB`;
+          isSlow({ what, cost });
+        }
+}
+
+/** Values, one of which most options accept. */
+const VALUES = [
+  ...[
+    '1',
+    '90',
+    '50',
+    'on',
+    'red',
+    'A4',
+    'a',
+    '1x1',
+    '10mm',
+    '90:1',
+    'http://a.example/',
+    'Title:a',
+    'Name:a',
+    'a,b',
+  ],
+  ...[
+    '404',
+    'de-DE',
+    'utf-8',
+    'tab',
+    'prefers-color-scheme:dark',
+    'iPhone 15',
+    'jpeg:extent=1kb',
+    'Europe/Berlin',
+  ],
+  ...[
+    'print',
+    'Center',
+    '0,0',
+    'point 1,1',
+    'Polynomial 1',
+    'Add 1',
+    'docx',
+    'screen',
+    'Helvetica',
+    '+1+1 red',
+    '1.4',
+  ],
+];
+
+function isAccepted(tool: Tool, pairs: readonly Parameter[]): boolean {
+  try {
+    read(tool.name, pairs);
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof ConversionError)) throw thrown;
+    return false;
+  }
+}
+
+/** Returns the longest value of an option that grows from one that it accepts, and how often it can be given. */
+function largestOf(tool: Tool, option: Option<unknown>): Parameter[] {
+  const name = option.names[0];
+  if (name === undefined) return [];
+  const words = [
+    ...((option.schema.enum as readonly string[] | undefined) ?? []),
+    ...option.rule.split(/[ ,]+/),
+  ];
+  const accepts = (value: string) => isAccepted(tool, [{ name, value }]);
+  const grown = [...VALUES, ...words].filter(accepts).map((short) => longestOf(short, accepts));
+  const [value] = grown.toSorted((a, b) => b.length - a.length);
+  if (value === undefined) return [];
+  let count = 1;
+  const pairs = (times: number) => Array.from({ length: times }, () => ({ name, value }));
+  while (count < 256 && count * value.length < MAX_FIELD_BYTES && isAccepted(tool, pairs(2 * count)))
+    count *= 2;
+  return pairs(count);
+}
+
+/** Repeats the last item of a value as long as it is accepted. */
+function longestOf(short: string, accepts: (value: string) => boolean): string {
+  const last = /[^:]*$/.exec(short)![0];
+  let longest = short;
+  for (const between of [',', '', ' '])
+    for (let more = `${between}${last}`; more.length <= MAX_FIELD_BYTES; more += more) {
+      if (!accepts(longest + more)) break;
+      longest += more;
+    }
+  return longest;
+}
+
+export const everyOption: Row = {
+  name: 'every-option',
+  title: 'every option with long values, and the largest valid requests',
+  figures: 'reads over the target; slowest',
+  target: `≤ ${MAX_READ} ms`,
+  async run({ progress }) {
+    const slow: Cost[] = [];
+    let slowest = 0;
+    const note = (cost: Cost) => {
+      slowest = Math.max(slowest, cost.cost);
+      if (cost.cost > MAX_READ) slow.push(cost);
+    };
+    const notes: string[] = [];
+    for (const [index, tool] of ALL.entries()) {
+      await readEvery(tool, note);
+      const options = Object.values(tool.options).flatMap((option): Option<unknown>[] =>
+        Object.values(option.readers ?? { option }),
+      );
+      const largest = options.map((option) => largestOf(tool, option));
+      const all: Parameter[] = [];
+      for (const pairs of largest.toSorted((a, b) => sizeOf(b) - sizeOf(a))) {
+        // As many as are accepted beside the others.
+        for (let count = pairs.length; count >= 1; count >>= 1) {
+          if (!isAccepted(tool, [...all, ...pairs.slice(0, count)])) continue;
+          all.push(...pairs.slice(0, count));
+          break;
+        }
+      }
+      const request = () => read(tool.name, all);
+      for (const pairs of [...largest, all]) {
+        const cost = await timeOf(() => isAccepted(tool, pairs), 5);
+        note({
+          what: `${tool.name}, valid: ${pairs.length} × ${pairs[0]?.name} in ${sizeOf(pairs)} characters`,
+          cost,
+        });
+      }
+      const kept = JSON.stringify(request().options).length;
+      const time = costOf(() => request(), RUNS);
+      notes.push(
+        `largest request of ${tool.name}: ${all.length} parameters with ${sizeOf(all)} characters, read in ${time.toFixed(1)} ms, ${kept} characters of JSON`,
+      );
+      progress(index + 1, ALL.length);
+    }
+    const sorted = slow.toSorted((a, b) => b.cost - a.cost);
+    return {
+      figure: `${slow.length}; ${slowest.toFixed(1)} ms`,
+      failures: sorted.map(({ what, cost }) => `${cost.toFixed(1)} ms: ${what}`),
+      notes,
+    };
+  },
+};
+
+function sizeOf(pairs: readonly Parameter[]): number {
+  return pairs.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
 }

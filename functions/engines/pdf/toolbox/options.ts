@@ -3,6 +3,7 @@ import {
   choice,
   flag,
   integer,
+  MAX_PAGE_LIST,
   number,
   option,
   type PageRange,
@@ -44,8 +45,10 @@ export const rotations = repeatable(
       outputs: [...PAGE_IMAGES, 'pdf'],
       description:
         'Rotate clockwise by this many degrees. `90:1-3,!1` rotates some pages, and can be repeated',
+      maxLength: MAX_PAGE_LIST,
     },
   ),
+  { maxTotal: MAX_PAGE_LIST },
 );
 
 const GRAVITIES = [
@@ -281,6 +284,7 @@ export const toolboxOptions = {
       ),
       metadata: repeatable(
         option('-metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
+          maxLength: 551,
           description: 'Set an entry of the document information. Repeatable',
         }),
       ),

@@ -352,9 +352,10 @@ function indexesOf(pages: readonly PageRange[] | undefined, pageCount: number, n
 }
 
 function rotationsOf({ rotations }: ToolboxOptions, pageCount: number): GraphWork['rotations'] {
-  return rotations.flatMap(({ degrees, pages }) =>
-    indexesOf(pages, pageCount, '-rotate').map((index) => [index, degrees] as const),
-  );
+  const turns = Array.from({ length: pageCount }, () => 0);
+  for (const { degrees, pages } of rotations)
+    for (const index of indexesOf(pages, pageCount, '-rotate')) turns[index]! += degrees;
+  return [...turns.entries()].filter(([, degrees]) => degrees !== 0);
 }
 
 function stampsOf(options: ToolboxOptions, sheets: readonly Sheet[], pageCount: number): Stamp[] {

@@ -8,6 +8,7 @@ import * as tools from '../../../../functions/tools.ts';
 import { headerOf } from '../header.ts';
 
 const names = parameterNames(Object.values(tools));
+const takesSource = (name: string) => name === 'infile' || name === '--header-html';
 
 interface Sent {
   readonly method?: string;
@@ -33,6 +34,7 @@ async function open({ method = 'POST', path = '/api/', headers = {}, body, chunk
     body: stream,
     maySendSource: true,
     names,
+    takesSource,
   };
   const { parameters, rest, isSource } = await openBody(
     request,
@@ -66,6 +68,53 @@ describe('a body', () => {
       parts: [],
       isSource: false,
     });
+  });
+
+  it.each([
+    ['a form', FORM, (html: string) => `-r=1&--header-html=${encodeURIComponent(html)}&-q=%2B+a`],
+    [
+      'JSON',
+      'application/json',
+      (html: string) => JSON.stringify({ '-r': 1, '--header-html': html, '-q': '+ a' }),
+    ],
+    [
+      'multipart',
+      'multipart/form-data; boundary=b',
+      (html: string) =>
+        [`-r"\r\n\r\n1`, `--header-html"\r\n\r\n${html}`, `-q"\r\n\r\n+ a`]
+          .map((field) => `--b\r\nContent-Disposition: form-data; name="${field}\r\n`)
+          .join('') + '--b--',
+    ],
+  ])('has a file in place of a long text in %s', async (_, type, encode) => {
+    const html = `<p title="a+b&c">${'é\n'.repeat(50_000)}`;
+    const path = type === 'application/json' ? '/api/json' : '/api/';
+    const { parameters, parts } = await open({ path, headers: { 'content-type': type }, body: encode(html) });
+
+    expect(parameters).toEqual([
+      { name: '-r', value: '1' },
+      { name: '--header-html', value: expect.stringMatching(/^upload:[0-9a-f]{32}\/source$/) },
+      { name: '-q', value: '+ a' },
+    ]);
+    expect(parts).toEqual([['--header-html', '', '', html]]);
+  });
+
+  it('has a file in place of a long data URL', async () => {
+    const infile = `data:text/html;base64,${Buffer.alloc(30_000, 'a').toString('base64')}`;
+    const body = new URLSearchParams({ infile }).toString();
+    const { parameters, parts } = await open({ headers: { 'content-type': FORM }, body });
+
+    expect(parameters).toEqual([{ name: 'infile', value: expect.stringMatching(/\/source\.html$/) }]);
+    expect(parts).toEqual([['infile', '', 'text/html', 'a'.repeat(30_000)]]);
+  });
+
+  it.each([
+    ['a long URL', `infile=https://a.example/${'a'.repeat(70_000)}`],
+    ['a long text of another option', `-watermark=${'a'.repeat(70_000)}`],
+    ['many parameters', '-hide=aaaaaaaaaaaaaaaaaaaa&'.repeat(3000)],
+  ])('is refused with %s', async (_, body) => {
+    const refused = open({ headers: { 'content-type': FORM }, body });
+
+    await expect(refused).rejects.toThrow(/at most (65536 characters in total|500 parameters)/);
   });
 
   it.each([1, 2, 7])('is parameters or a file, however few bytes arrive together: %d', async (chunk) => {
@@ -200,6 +249,7 @@ describe('a body', () => {
       body,
       maySendSource: true,
       names,
+      takesSource,
     };
     const { rest, close } = await openBody(sent, { name: 'one', hasKey: true }, request.signal);
     const reading = (async () => {
@@ -242,6 +292,7 @@ it('waits while four bodies of its caller are read up to their first file, but n
         body,
         maySendSource: true,
         names,
+        takesSource,
       },
       { name: caller, hasKey: true },
       stop.signal,
@@ -273,7 +324,7 @@ it.each([
     const body = new Readable({ read() {} });
     const caller = { name: 'many', hasKey };
     return openBody(
-      { method: 'POST', path: '/api/', query: [], header, body, maySendSource: true, names },
+      { method: 'POST', path: '/api/', query: [], header, body, maySendSource: true, names, takesSource },
       caller,
       stop.signal,
     );
@@ -300,6 +351,7 @@ it('does not wait for bodies without a key', async () => {
         body,
         maySendSource: true,
         names,
+        takesSource,
       },
       { name, hasKey },
       stop.signal,

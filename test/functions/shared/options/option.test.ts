@@ -259,12 +259,6 @@ describe('sequence', () => {
 
     expect(operators.read(twice).map(({ operator }) => operator)).toEqual(['resize', 'resize']);
   });
-
-  it('rejects too many operators', () => {
-    const many = Array.from({ length: 101 }, () => ({ name: '-flip', value: '' }));
-
-    expect(() => operators.read(many)).toThrow('A request may have at most 100 operators, got 101.');
-  });
 });
 
 describe('parameter', () => {

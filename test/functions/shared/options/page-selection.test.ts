@@ -53,6 +53,12 @@ describe('a list of pages', () => {
     expect(choose({ pages })).toEqual(result);
   });
 
+  it('may repeat all pages', () => {
+    expect(choose({ pages: Array(500).fill('3-,!2,1-').join().split(',').slice(0, 500).join() })).toEqual([
+      3, 4, 5, 6, 7, 8, 9, 10, 1, 2,
+    ]);
+  });
+
   it('has at most 500 ranges, none of which ends before it begins', () => {
     expect(parse(Array(500).fill('1').join())).toHaveLength(500);
     for (const value of [Array(501).fill('1').join(), '4-3'])

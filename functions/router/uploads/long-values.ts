@@ -1,0 +1,29 @@
+import { Readable } from 'node:stream';
+import { createUploadId } from '../../platform/storage.ts';
+import { MAX_URL_LENGTH, type Parameter } from '../../shared/options/option.ts';
+import { readDataUrl, typeOfDataUrl } from '../../shared/source/data-url.ts';
+import { extensionOf, type FilePart } from './multipart.ts';
+
+/** Whether a value in a body is long and no URL, so that it is the content of a file if its parameter takes one. */
+export function isLong({ name, value }: Parameter): boolean {
+  if (value.length <= MAX_URL_LENGTH) return false;
+  return name === 'infile' ? /^data:/i.test(value) : !/^https?:/i.test(value);
+}
+
+/** Returns a file with a long value, and the parameter that names the file. */
+export function fileOf({ name, value }: Parameter): {
+  readonly file: FilePart;
+  readonly parameter: Parameter;
+} {
+  const contentType = /^data:/i.test(value) ? typeOfDataUrl(value, name) : '';
+  const id = createUploadId(`source${extensionOf(contentType)}`);
+  // Decoded when it is stored, because the key may not have been checked yet.
+  async function* bytes() {
+    yield contentType === '' ? Buffer.from(value) : readDataUrl(value, name).content;
+  }
+  const content = Readable.from(bytes(), { objectMode: false });
+  return {
+    file: { name, fileName: '', contentType, content, id },
+    parameter: { name, value: `upload:${id}` },
+  };
+}
