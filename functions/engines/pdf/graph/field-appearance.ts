@@ -130,9 +130,9 @@ export class FieldAppearance {
     this.#graph.merge(this.#ref, { '/AP': { '/N': states } });
   }
 
-  #set(text: string, paragraph = text): Line {
+  #set(text: string, direction = directionOf(text)): Line {
     const shown = text === '' ? ' ' : text;
-    return this.#own?.line(shown) ?? this.#typesetter.line(shown, this.#fontName, directionOf(paragraph));
+    return this.#own?.line(shown) ?? this.#typesetter.line(shown, this.#fontName, direction);
   }
 
   #setRows(lines: readonly string[]): { readonly rows: readonly Line[]; readonly size: number } {
@@ -145,23 +145,29 @@ export class FieldAppearance {
   /** Breaks paragraphs into rows that fit, at the stated size or the largest one at which all rows fit. */
   #wrap(paragraphs: readonly string[]): { readonly rows: readonly Line[]; readonly size: number } {
     for (let size = this.#size || MAX_AUTO_SIZE; ; size = Math.max(MIN_AUTO_SIZE, size - 1)) {
-      const rows = paragraphs.flatMap((paragraph) => this.#rowsOf(paragraph, this.#room / size));
-      const fits = rows.length * LEADING * size <= this.#height - 2 * PADDING;
-      if (this.#size || size <= MIN_AUTO_SIZE || fits) return { rows, size };
+      const isLast = this.#size !== 0 || size <= MIN_AUTO_SIZE;
+      const most = isLast ? Number.POSITIVE_INFINITY : (this.#height - 2 * PADDING) / (LEADING * size);
+      // Setting a long text takes seconds, so it ends with the first row that does not fit.
+      const rows = this.#rowsOf(paragraphs, this.#room / size)
+        .take(Math.floor(most) + 1)
+        .toArray();
+      if (rows.length <= most) return { rows, size };
     }
   }
 
-  #rowsOf(paragraph: string, room: number): Line[] {
-    const rows: Line[] = [];
-    let row = '';
-    for (const word of paragraph.split(' ')) {
-      const longer = row === '' ? word : `${row} ${word}`;
-      if (row !== '' && this.#set(longer, paragraph).width > room) {
-        rows.push(this.#set(row, paragraph));
-        row = word;
-      } else row = longer;
+  *#rowsOf(paragraphs: readonly string[], room: number): Generator<Line> {
+    for (const paragraph of paragraphs) {
+      const direction = directionOf(paragraph);
+      let row = '';
+      for (const word of paragraph.split(' ')) {
+        const longer = row === '' ? word : `${row} ${word}`;
+        if (row !== '' && this.#set(longer, direction).width > room) {
+          yield this.#set(row, direction);
+          row = word;
+        } else row = longer;
+      }
+      yield this.#set(row, direction);
     }
-    return [...rows, this.#set(row, paragraph)];
   }
 
   get #room(): number {

@@ -286,6 +286,8 @@ export type FieldValue = string | boolean | readonly string[];
 const MAX_NESTING = 50;
 /** Maximum number of fields. */
 const MAX_VALUES = 10_000;
+/** Maximum characters of all values. An engine takes up to a second to set 10,000. */
+const MAX_CHARACTERS = 100_000;
 
 /**
  * Reads the values of fields by full name, such as `person.name`, from JSON or XFDF.
@@ -294,8 +296,11 @@ const MAX_VALUES = 10_000;
 export function readFieldValues(bytes: Buffer): ReadonlyMap<string, FieldValue> {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   const values = new Map<string, FieldValue>();
+  let characters = 0;
   const add = (name: string, value: FieldValue) => {
     values.set(name, value);
+    characters += String(value).length;
+    if (characters > MAX_CHARACTERS) throw fillError(`has values of more than ${MAX_CHARACTERS} characters`);
     if (values.size > MAX_VALUES) throw fillError(`names more than ${MAX_VALUES} fields`);
   };
   if (/^\s*</.test(text)) readXfdf(text, add);

@@ -81,9 +81,9 @@ describe('a body', () => {
       'multipart',
       'multipart/form-data; boundary=b',
       (html: string) =>
-        [`-r"\r\n\r\n1`, `--header-html"\r\n\r\n${html}`, `-q"\r\n\r\n+ a`]
+        `${[`-r"\r\n\r\n1`, `--header-html"\r\n\r\n${html}`, `-q"\r\n\r\n+ a`]
           .map((field) => `--b\r\nContent-Disposition: form-data; name="${field}\r\n`)
-          .join('') + '--b--',
+          .join('')}--b--`,
     ],
   ])('has a file in place of a long text in %s', async (_, type, encode) => {
     const html = `<p title="a+b&c">${'é\n'.repeat(50_000)}`;

@@ -16,3 +16,11 @@ it('reads formatted text of XFDF as plain text, unless there is one', () => {
   expect(xfdf(rich)).toEqual({ a: 'rich one\ntwo' });
   expect(xfdf(`${rich}<value>plain</value>`)).toEqual({ a: 'plain' });
 });
+
+it('reads values up to a number of characters', () => {
+  const values = (count: number) => JSON.stringify({ a: 'a'.repeat(count), b: ['é'.repeat(49_999)] });
+
+  expect(read(values(50_001))).toHaveProperty('b');
+  expect(() => read(values(50_002))).toThrow('has values of more than 100000 characters');
+  expect(() => xfdf(`<value>${'a'.repeat(100_001)}</value>`)).toThrow('more than 100000 characters');
+});
