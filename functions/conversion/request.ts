@@ -3,7 +3,7 @@ import type { Format } from '../shared/formats.ts';
 import { containsApiKey } from '../shared/log.ts';
 import { checkOrder, readArgs } from '../shared/options/args.ts';
 import { createIssues } from '../shared/options/issues.ts';
-import { MAX_PARAMETER_LENGTH, MAX_URL_LENGTH, type Parameter } from '../shared/options/option.ts';
+import { MAX_PARAMETER_LENGTH, type Parameter } from '../shared/options/option.ts';
 import { type NamedOptions, readOptions, repeatedError, suggest } from '../shared/options/read-options.ts';
 import { readSource, readSourceUrl, takesSource } from '../shared/options/sources.ts';
 import { checkFormat, type OutputName, readOutputName } from '../shared/output-name.ts';
@@ -23,8 +23,6 @@ export interface ConversionRequest extends NamedOptions {
   readonly isReassembled?: boolean;
   /** Whether `app=auto`. Before the source is known, the tool is one that accepts the other parameters. */
   readonly isAuto?: boolean;
-  /** The tools that accept the other parameters, while the tool is not known. */
-  readonly accepting?: readonly Tool[];
   /** The request for each tool, or its mistakes, while the tool is not known. */
   readonly choices?: ReadonlyMap<Tool, ConversionRequest | ConversionError>;
   /** Maximum age in seconds of an earlier result that may be used. */
@@ -123,7 +121,6 @@ function readUndecided(
   tools: readonly Tool[],
   readFor: (tool: Tool) => ConversionRequest,
 ): ConversionRequest {
-  const errors: ConversionError[] = [];
   const choices = new Map<Tool, ConversionRequest | ConversionError>();
   for (const tool of tools) {
     try {
@@ -131,14 +128,14 @@ function readUndecided(
     } catch (thrown) {
       if (!(thrown instanceof ConversionError)) throw thrown;
       choices.set(tool, thrown);
-      errors.push(thrown);
     }
   }
-  const accepting = tools.filter((tool) => !(choices.get(tool) instanceof ConversionError));
-  const [tool] = accepting;
-  if (tool) return { ...requestFor(choices, tool), accepting, choices };
-  const count = ({ issues }: ConversionError) => issues?.length ?? 1;
-  throw errors.reduce((best, each) => (count(each) < count(best) ? each : best));
+  const count = (choice: ConversionRequest | ConversionError) =>
+    choice instanceof ConversionError ? (choice.issues?.length ?? 1) : 0;
+  const best = tools.reduce((most, tool) =>
+    count(choices.get(tool)!) < count(choices.get(most)!) ? tool : most,
+  );
+  return { ...requestFor(choices, best), choices };
 }
 
 /** Returns the request for a tool that was chosen. @throws ConversionError with every mistake */
@@ -186,17 +183,9 @@ function splitUrl(sent: readonly Parameter[], tools: readonly Tool[]): { pairs: 
 
   const ours = parameterNames(tools);
   const others = query.filter(({ name }) => !ours.has(name) && !name.startsWith('-'));
-  const length = others.reduce(
-    (sum, { name, value }) => sum + name.length + value.length,
-    infile.value.length,
-  );
-  // A URL that is too long will be rejected, so it is not processed further. It can be a whole body.
-  const isTooLong = length > MAX_URL_LENGTH;
   // A key under a misspelled name must not be sent to the source.
-  const unencoded = isTooLong
-    ? others
-    : others.filter(({ name, value }) => !containsApiKey(`${name}=${value}`));
-  const encode = isTooLong ? String : encodeURIComponent;
+  const unencoded = others.filter(({ name, value }) => !containsApiKey(`${name}=${value}`));
+  const encode = (text: string) => encodeURIComponent(text.toWellFormed());
   const rest = unencoded.map(({ name, value }) => `&${encode(name)}=${encode(value)}`);
   const url = infile.value + rest.join('');
   const parts = new Set(unencoded);

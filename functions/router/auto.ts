@@ -31,7 +31,8 @@ export async function toolForSource(
   dependencies: Dependencies,
 ): Promise<Tool> {
   const { tools } = dependencies;
-  const { format, outputName, accepting = tools } = request;
+  const { format, outputName, choices } = request;
+  const accepting = tools.filter((tool) => !(choices?.get(tool) instanceof ConversionError));
   const found = facts ?? (await readFacts(request, url, context, dependencies));
   const target = { format, isPaged: outputName.kind !== 'one' };
   const tool =

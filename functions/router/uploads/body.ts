@@ -194,7 +194,7 @@ async function readHead(content: Readable): Promise<{ head: Buffer; whole: Reada
  * takes `JSON.parse` a second.
  */
 const MAX_STRUCTURE = 20_000;
-const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const [QUOTE, BACKSLASH, PLUS, SPACE] = [0x22, 0x5c, 0x2b, 0x20];
 
 /** Reads the parameters of a JSON object. An array is a parameter that is given several times. */
 async function readJson(content: Readable): Promise<Parameter[]> {
@@ -245,9 +245,12 @@ async function readForm(content: Readable): Promise<Parameter[]> {
   return parameters;
 }
 
-/** Decodes a name or value as `URLSearchParams` does, which takes a hundred times as long for many plus signs. */
+/** Decodes a name or value as `URLSearchParams` does, which takes much longer for many plus signs. */
 function decodeForm(text = ''): string {
-  return unescapePercent(Buffer.from(text.replaceAll('+', ' '))).toString();
+  const bytes = Buffer.from(text);
+  for (let at = bytes.indexOf(PLUS); at >= 0 && at < bytes.length; at += 1)
+    if (bytes[at] === PLUS) bytes[at] = SPACE;
+  return unescapePercent(bytes).toString();
 }
 
 function tooManyParametersError(): ConversionError {

@@ -61,25 +61,19 @@ export function integers(first: number, last: number): number[] {
 
 /** Returns the pages of ranges, each once. Its time grows with the ranges and the pages, not with their product. */
 function pagesIn(ranges: readonly PageRange[], pageCount: number, listName: string): number[] {
-  const chosen: number[] = [];
-  /** A page from each page on that is not chosen yet, or one that leads to it. */
-  const next = integers(0, pageCount + 1);
-  const free = (from: number) => {
-    let page = from;
-    while (next[page] !== page) {
-      next[page] = next[next[page]!]!;
-      page = next[page]!;
-    }
-    return page;
-  };
+  const chosen = new Set<number>();
+  /** The page to go on with after each page, past those that an earlier range has added together with it. */
+  const next = integers(1, pageCount + 1);
   for (const range of ranges) {
     const { first, last } = boundsOf(range, pageCount, listName);
-    for (let page = free(first); page <= last; page = free(page)) {
-      chosen.push(page);
-      next[page] = page + 1;
+    for (let page = first; page <= last; ) {
+      chosen.add(page);
+      const after = next[page]!;
+      next[page] = Math.max(after, last + 1);
+      page = after;
     }
   }
-  return chosen;
+  return [...chosen];
 }
 
 function boundsOf(range: PageRange, pageCount: number, listName: string): PageRange {

@@ -12,11 +12,18 @@ export const options = [
     [' && !/\\p{Cc}/u.test(value)', ''],
     ['url && /^https?:$/.test(url.protocol) && ', 'url && '],
     ['if (first > 0 && last > 0 && last < first) return undefined;', ''],
-    ['parameters[MAX_STEPS]', 'parameters[MAX_STEPS + 1]'],
     ['value >= min && value <= max', 'value > min && value <= max'],
   ]),
   ...inFile('functions/shared/options/args.ts', [
-    ['!settings.has(name) || isRepeated(name)', '!settings.has(name) && isRepeated(name)'],
+    ['!settings.has(name) || given', '!settings.has(name) && given'],
+  ]),
+  ...inFile('functions/shared/options/read-options.ts', [
+    ['one.value.length > max', 'one.value.length > 10 * max'],
+    ['if (length > MAX_VALUES) return', 'if (length > 10 * MAX_VALUES) return'],
+    ['total <= (option.maxTotal ?? total)', 'total <= total'],
+  ]),
+  ...inFile('functions/conversion/request.ts', [
+    ['if (length <= MAX_PARAMETER_LENGTH) return;', 'if (length <= 10 * MAX_PARAMETER_LENGTH) return;'],
   ]),
   ...inFile('functions/shared/options/page-selection.ts', [
     ['Math.min(lastPage || pageCount, pageCount)', 'lastPage || pageCount'],

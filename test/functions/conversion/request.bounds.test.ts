@@ -107,6 +107,18 @@ describe('the parameters of a request', () => {
   });
 });
 
+it('reads an infile that was not encoded beside text that is not well-formed', () => {
+  const [app, , outfile] = basics('pdftools', 'a.pdf');
+  const query = [
+    app!,
+    { name: 'infile', value: 'https://a.example/?b' },
+    { name: 'c', value: '\ud800' },
+    outfile!,
+  ];
+
+  expect(readRequest(query, ALL).source).toBe('https://a.example/?b&c=%EF%BF%BD');
+});
+
 it('bounds all lists of pages of a repeated option together', () => {
   const given = (count: number) =>
     Array.from({ length: count }, () => ({ name: '-rotate', value: `90:${'1,'.repeat(49)}1` }));

@@ -455,9 +455,11 @@ async function readEvery({ name: app, options }: Tool, isSlow: (cost: Cost) => v
     for (const name of [...some.slice(0, 8), '-unknown', 'infile'])
       for (const pattern of PATTERNS)
         for (const count of COUNTS) {
-          const pairs = repeated(name, count, pattern, SIZES[1]!);
+          // A server reads no longer query.
+          const size = SIZES[encoding === 'query' ? 0 : 1]!;
+          const pairs = repeated(name, count, pattern, size);
           const cost = await timeOf(send(app, pairs));
-          const what = `${app} ${encoding}: ${count} × ${name} of ${JSON.stringify(pattern)}, 200 kB`;
+          const what = `${app} ${encoding}: ${count} × ${name} in ${size} characters of ${JSON.stringify(pattern)}`;
           isSlow({ what, cost });
         }
 }

@@ -148,9 +148,8 @@ export class FieldAppearance {
       const isLast = this.#size !== 0 || size <= MIN_AUTO_SIZE;
       const most = isLast ? Number.POSITIVE_INFINITY : (this.#height - 2 * PADDING) / (LEADING * size);
       // Setting a long text takes seconds, so it ends with the first row that does not fit.
-      const rows = this.#rowsOf(paragraphs, this.#room / size)
-        .take(Math.floor(most) + 1)
-        .toArray();
+      const rows: Line[] = [];
+      for (const row of this.#rowsOf(paragraphs, this.#room / size)) if (rows.push(row) > most) break;
       if (rows.length <= most) return { rows, size };
     }
   }
