@@ -17,19 +17,14 @@ export const options = [
   ...inFile('functions/shared/options/args.ts', [
     ['!settings.has(name) || given', '!settings.has(name) && given'],
   ]),
-  ...inFile('functions/shared/options/read-options.ts', [
-    ['one.value.length > max', 'one.value.length > 10 * max'],
-    ['if (length > MAX_VALUES) return', 'if (length > 10 * MAX_VALUES) return'],
-    ['total <= (option.maxTotal ?? total)', 'total <= total'],
-  ]),
-  ...inFile('functions/conversion/request.ts', [
-    ['if (length <= MAX_PARAMETER_LENGTH) return;', 'if (length <= 10 * MAX_PARAMETER_LENGTH) return;'],
-  ]),
   ...inFile('functions/shared/options/page-selection.ts', [
     ['Math.min(lastPage || pageCount, pageCount)', 'lastPage || pageCount'],
     ['if (first < 1 || first > pageCount)', 'if (first > pageCount)'],
   ]),
   ...inFile('functions/shared/options/read-options.ts', [
+    ['one.value.length > max', 'one.value.length > 10 * max'],
+    ['if (length > MAX_VALUES) return', 'if (length > 10 * MAX_VALUES) return'],
+    ['total <= (option.maxTotal ?? total)', 'total <= total'],
     ['options[known!.key] = tool.options[known!.key]!.default;', ''],
     ['else if (known?.option.protects)', 'else if (!known?.option.protects)'],
     ['return !isWritten || inputs?.includes(sourceKind) === false;', 'return !isWritten;'],

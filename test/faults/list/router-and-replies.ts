@@ -35,6 +35,7 @@ export const routerAndReplies = [
     ["  'X-Content-Type-Options': 'nosniff',\n", ''],
   ]),
   ...inFile('functions/conversion/request.ts', [
+    ['if (length <= MAX_PARAMETER_LENGTH) return;', 'if (length <= 10 * MAX_PARAMETER_LENGTH) return;'],
     ['({ name, value }) => !containsApiKey(', '({ name, value }) => containsApiKey('],
   ]),
   ...inFile('functions/router/uploads/body.ts', [['close();\n    throw thrown;', 'throw thrown;']]),
