@@ -141,7 +141,7 @@ function withFiles(body: Omit<Body, 'close'>, { query, takesSource }: BodyReques
     return parameter;
   });
   checkLength([...query, ...parameters]);
-  return files.length === 0 ? body : { ...body, parameters, rest: all([...files], body.rest) };
+  return files.length === 0 ? body : { ...body, parameters, rest: all(files, body.rest) };
 }
 
 async function openMultipart(parts: AsyncGenerator<Part>): Promise<Omit<Body, 'close'>> {
@@ -218,7 +218,8 @@ async function readJson(content: Readable): Promise<Parameter[]> {
 function boundStructure(): (chunk: Buffer) => void {
   let [length, isString, isEscaped] = [0, false, false];
   return (chunk) => {
-    for (const byte of chunk) {
+    for (let at = 0; at < chunk.length; at += 1) {
+      const byte = chunk[at];
       if (isEscaped) isEscaped = false;
       else if (byte === QUOTE) isString = !isString;
       else if (!isString) length += 1;

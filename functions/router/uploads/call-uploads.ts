@@ -139,13 +139,8 @@ export class CallUploads {
     );
   }
 
-  async #receiveSource({
-    name: parameter,
-    fileName,
-    contentType,
-    content,
-    id: given,
-  }: FilePart): Promise<Parameter> {
+  async #receiveSource(part: FilePart): Promise<Parameter> {
+    const { name: parameter, fileName, contentType, content } = part;
     const name = fileName === '' ? `source${extensionOf(contentType)}` : fileName;
     let head = '';
     async function* watched() {
@@ -154,7 +149,7 @@ export class CallUploads {
         yield chunk;
       }
     }
-    const id = await this.#store(name, Readable.from(watched(), { objectMode: false }), given);
+    const id = await this.#store(name, Readable.from(watched(), { objectMode: false }), part.id);
     this.#facts.set(id, { head, name: fileName, contentType });
     return { name: parameter, value: `upload:${id}` };
   }
