@@ -193,7 +193,7 @@ export const parameterRows: readonly Row[] = Object.entries(ATTACKS).map(([name,
   neighborRow({
     name,
     title: attack.title,
-    figures: 'codes; growth of the server; slowest request of another account',
+    figures: 'codes; growth of the server; its main thread for a call; slowest request of another account',
     target: `≤ ${MAX_GROWTH} MiB, ≤ ${MAX_DELAY} ms`,
     source: ({ url }, response) => {
       if (url?.startsWith('/never')) return;
@@ -205,6 +205,7 @@ export const parameterRows: readonly Row[] = Object.entries(ATTACKS).map(([name,
     ...(name.startsWith('kept') && { settings: { environment: { CONCURRENCY: '32' } } }),
     async attack(service, origin) {
       const before = service.peakMemory();
+      const began = service.mainThreadTime();
       const codes = new Map<string, number>();
       const sent = repeat(attack.calls, attack.lanes, async (index) => {
         const code = await send(service, attack, attack.pairs(origin, index), index).catch(() => 'none');
@@ -213,8 +214,9 @@ export const parameterRows: readonly Row[] = Object.entries(ATTACKS).map(([name,
       // Calls that wait for their source are left waiting.
       await (name.startsWith('kept') ? Promise.race([sent, setTimeout(WAITING_TIME)]) : sent);
       const growth = Math.round(service.peakMemory() - before);
+      const each = Math.round((service.mainThreadTime() - began) / attack.calls);
       return {
-        figure: `${[...codes].map(([code, count]) => `${count} ${code}`).join(', ') || 'waiting'}; ${growth} MiB`,
+        figure: `${[...codes].map(([code, count]) => `${count} ${code}`).join(', ') || 'waiting'}; ${growth} MiB; ${each} ms`,
         failures: growth > MAX_GROWTH ? [`the server grew by ${growth} MiB`] : [],
       };
     },
