@@ -76,6 +76,18 @@ function pagesIn(ranges: readonly PageRange[], pageCount: number, listName: stri
   return [...chosen];
 }
 
+/** Returns the same pages in ascending order, as ranges that do not overlap. @throws ConversionError `PAGE_RANGE` */
+export function spansOf(ranges: readonly PageRange[], pageCount: number, listName: string): PageRange[] {
+  const bounds = ranges.map((range) => boundsOf(range, pageCount, listName));
+  const spans: PageRange[] = [];
+  for (const { first, last } of bounds.sort((a, b) => a.first - b.first)) {
+    const before = spans.at(-1);
+    if (!before || before.last < first) spans.push({ first, last });
+    else spans.push({ first: spans.pop()!.first, last: Math.max(before.last, last) });
+  }
+  return spans;
+}
+
 function boundsOf(range: PageRange, pageCount: number, listName: string): PageRange {
   const [first, last] = [range.first, range.last].map((page) => (page < 0 ? pageCount + 1 + page : page)) as [
     number,

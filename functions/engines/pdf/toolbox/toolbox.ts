@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { PageRange } from '../../../shared/options/option.ts';
-import { choosePages, integers, pagesText, selectsAll } from '../../../shared/options/page-selection.ts';
+import {
+  choosePages,
+  integers,
+  pagesText,
+  selectsAll,
+  spansOf,
+} from '../../../shared/options/page-selection.ts';
 import {
   type Conversion,
   type Converted,
@@ -352,10 +358,17 @@ function indexesOf(pages: readonly PageRange[] | undefined, pageCount: number, n
 }
 
 function rotationsOf({ rotations }: ToolboxOptions, pageCount: number): GraphWork['rotations'] {
-  const turns = Array.from({ length: pageCount }, () => 0);
-  for (const { degrees, pages } of rotations)
-    for (const index of indexesOf(pages, pageCount, '-rotate')) turns[index]! += degrees;
-  return [...turns.entries()].filter(([, degrees]) => degrees !== 0);
+  /** By how many degrees more each page is turned than the one before it. */
+  const changes = new Array<number>(pageCount + 1).fill(0);
+  for (const { degrees, pages = [{ first: 1, last: pageCount }] } of rotations) {
+    for (const { first, last } of spansOf(pages, pageCount, '-rotate')) {
+      changes[first - 1]! += degrees;
+      changes[last]! -= degrees;
+    }
+  }
+  let turned = 0;
+  const turns = changes.slice(0, -1).map((change, index) => [index, (turned += change)] as const);
+  return turns.filter(([, degrees]) => degrees !== 0);
 }
 
 function stampsOf(options: ToolboxOptions, sheets: readonly Sheet[], pageCount: number): Stamp[] {

@@ -4,6 +4,7 @@ import {
   checkPageSelection,
   choosePages,
   integers,
+  spansOf,
 } from '../../../../functions/shared/options/page-selection.ts';
 
 const list = pageList('-pages', { description: 'pages' });
@@ -52,6 +53,16 @@ describe('a list of pages', () => {
   ])('%s is %j', (pages, result) => {
     expect(choose({ pages })).toEqual(result);
   });
+
+  it.each(['3,1', '9-,2-4,3', '1-,1-,2-3', '1-5,2-3,7,6', '!2-,5'])(
+    '%s is the same in ascending order',
+    (pages) => {
+      const spans = spansOf(parse(pages)!, COUNT, '-pages');
+
+      const all = spans.flatMap(({ first, last }) => integers(first, last));
+      expect(all).toEqual((choose({ pages }) as number[]).toSorted((a, b) => a - b));
+    },
+  );
 
   it('may repeat all pages', () => {
     expect(choose({ pages: Array(500).fill('3-,!2,1-').join().split(',').slice(0, 500).join() })).toEqual([
