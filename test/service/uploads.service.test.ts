@@ -151,6 +151,34 @@ describe.runIf(ownService)('a file for an option of a page (needs a service of o
       'Header Hidden Page',
     ]);
   });
+
+  it('can be a long text in JSON or in a form', async () => {
+    const long = (text: string) => `<p>${text}<!--${'é'.repeat(20_000)}-->`;
+    const parameters = {
+      app: 'html2pdf',
+      outfile: 'a.pdf',
+      _response: 'file',
+      infile: `data:text/html,${long('Page')}<p hidden>Hidden`,
+      '--header-html': long('1+1'),
+      '--user-style-sheet': `[hidden]{display:block}/*${'a'.repeat(70_000)}*/`,
+    };
+    const headers = { 'X-Api-Key': key() };
+    const json = { 'Content-Type': 'application/json', ...headers };
+
+    const responses = [
+      await fetch(new URL('/api/json', api()), {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify(parameters),
+      }),
+      await fetch(api(), { method: 'POST', headers, body: new URLSearchParams(parameters) }),
+    ];
+
+    for (const response of responses) {
+      const { pages } = await readPdf(new Uint8Array(await response.arrayBuffer()));
+      expect(pages.map(({ text }) => text.split(' ').sort().join(' '))).toEqual(['1+1 Hidden Page']);
+    }
+  });
 });
 
 describe.runIf(ownService)('other clients (needs a service of one machine)', () => {
