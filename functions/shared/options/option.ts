@@ -232,6 +232,9 @@ export function choice<
   return option(names, `one of ${words.join(', ')}`, parse, { ...options, schema });
 }
 
+/** Maximum characters before the bytes of a text are counted. */
+const MAX_BYTES = 1000;
+
 /** Defines a text without control characters. */
 export function text<Default extends string | undefined = undefined>(
   names: Names,
@@ -252,7 +255,7 @@ export function text<Default extends string | undefined = undefined>(
     return fits ? value : undefined;
   };
   const schema = { type: 'string', minLength: 1, maxLength: max };
-  return option(names, rule, parse, { ...options, maxLength: max, schema });
+  return option(names, rule, parse, { ...options, maxLength: unit === 'bytes' ? MAX_BYTES : max, schema });
 }
 
 /** Maximum number of characters of a URL in `infile` or an option. */
