@@ -17,9 +17,12 @@ export function fileOf({ name, value }: Parameter): {
 } {
   const contentType = /^data:/i.test(value) ? typeOfDataUrl(value, name) : '';
   const id = createUploadId(`source${extensionOf(contentType)}`);
-  // Decoded when it is stored, because the key may not have been checked yet.
+  let text = value;
+  // Decoded when it is stored, because the key may not have been checked yet. The text is not kept while the call waits.
   async function* bytes() {
-    yield contentType === '' ? Buffer.from(value) : readDataUrl(value, name).content;
+    const sent = text;
+    text = '';
+    yield contentType === '' ? Buffer.from(sent) : readDataUrl(sent, name).content;
   }
   const content = Readable.from(bytes(), { objectMode: false });
   return {

@@ -367,8 +367,10 @@ function rotationsOf({ rotations }: ToolboxOptions, pageCount: number): GraphWor
     }
   }
   let turned = 0;
-  const turns = changes.slice(0, -1).map((change, index) => [index, (turned += change)] as const);
-  return turns.filter(([, degrees]) => degrees !== 0);
+  return changes.slice(0, -1).flatMap((change, index) => {
+    turned += change;
+    return turned === 0 ? [] : [[index, turned] as const];
+  });
 }
 
 function stampsOf(options: ToolboxOptions, sheets: readonly Sheet[], pageCount: number): Stamp[] {
