@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { serveSources } from '../lab/sources.ts';
 import { chooseNames, readArguments } from '../run/report.ts';
+import { compareCommits } from './against.ts';
 import { measureCold } from './cold.ts';
 import { prepareInputs } from './inputs.ts';
 import {
@@ -51,13 +52,17 @@ const {
   values: flags,
   positionals,
   fail,
-} = readArguments('npm run bench -- [--quick | --long] [--only=part,…] [--row=TEXT] [--write] [DIR]', {
-  quick: { type: 'boolean', default: false },
-  long: { type: 'boolean', default: false },
-  write: { type: 'boolean', default: false },
-  only: { type: 'string' },
-  row: { type: 'string', default: '' },
-});
+} = readArguments(
+  'npm run bench -- [--quick | --long] [--only=part,…] [--row=TEXT] [--write] [--against=COMMIT] [DIR]',
+  {
+    quick: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    row: { type: 'string', default: '' },
+    against: { type: 'string' },
+  },
+);
 const usual = Object.keys(PARTS).filter((part) => part !== 'growth' || flags.long);
 const chosen =
   flags.only === undefined ? usual : chooseNames(Object.keys(PARTS), flags.only.split(','), fail);
@@ -74,6 +79,10 @@ const inputs = await prepareInputs(join(out, 'inputs'), {
   fonts: join(root, 'dist/layers/fonts'),
   peers,
 });
+if (flags.against !== undefined) {
+  await compareCommits(flags.against, { inputs, out, row: flags.row, say });
+  process.exit();
+}
 // From memory after the first time. Browsers must not cache them.
 const files = new Map<string, Buffer>();
 const sources = await serveSources(
