@@ -43,13 +43,12 @@ it('asks one function after the other, once a minute for all routers, and tells 
   vi.useFakeTimers({ now: Date.now() + 61_000, toFake: ['Date'] });
   await Promise.all([router()(), router()(), router()()]);
 
-  expect(state).toEqual({ pdftools: 'up', html2pdf: 'busy', html2image: 'down', imageproc: 'starting' });
+  const asKnown = { pdftools: 'up', html2pdf: 'busy', html2image: 'down', imageproc: 'starting' };
+  const unknown = Object.fromEntries(Object.keys(FUNCTIONS).map((tool) => [tool, 'starting']));
   expect(same).toBe(state);
-  // The check of the other router has not ended, and there is no earlier one.
-  expect([
-    state,
-    Object.fromEntries(Object.keys(FUNCTIONS).map((tool) => [tool, 'starting'])),
-  ]).toContainEqual(meanwhile);
-  expect(later).toEqual(state);
+  // Either router may ask. Meanwhile, there is no earlier state for the other one.
+  expect([state, meanwhile]).toContainEqual(asKnown);
+  for (const each of [state, meanwhile]) expect([asKnown, unknown]).toContainEqual(each);
+  expect(later).toEqual(asKnown);
   expect({ before, asked, peak }).toEqual({ before: 4, asked: 8, peak: 1 });
 });
