@@ -1,6 +1,6 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { copyFile, cp, glob, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
@@ -28,6 +28,10 @@ const SYSTEM_LOCALE = `<?xml version="1.0" encoding="UTF-8"?>
 </oor:data>
 `;
 
+/** Where Debian's LibreOffice looks for data of other packages, and LibreOffice's own folder, in its own syntax. */
+const DATA = 'file:///usr/share';
+const OWN_DATA = '$(insturl)/share';
+
 /** Images of the default theme. Documents show some of them, such as the icon sets of Excel. */
 const IMAGES = 'images_colibre.zip';
 /** Images in it that only menus and toolbars show: 2 of 3 MB. */
@@ -41,43 +45,55 @@ const HTML_TEMPLATE = 'share/template/common/internal/html.oth';
  */
 export async function arrange(unpacked: string, into: string, { complete = false } = {}): Promise<void> {
   const source = join(unpacked, 'usr/lib/libreoffice');
-  const copy = (folder: 'program' | 'share', isUnwanted: (path: string) => boolean) =>
-    cp(join(source, folder), join(into, folder), {
+  for (const folder of ['program', 'share']) {
+    await cp(join(source, folder), join(into, folder), {
       recursive: true,
       verbatimSymlinks: true,
-      filter: (file) => complete || !isUnwanted(file.slice(join(source, folder).length + 1)),
+      filter: (file) => complete || !isLeftOut(relative(source, file)),
     });
-  await copy('program', (path) => PINS.unwantedProgram.test(path));
-  await copy('share', (path) => PINS.unwantedShare.test(path));
+  }
   // Folder of defaults for new profiles, which LibreOffice requires even if it is empty.
   await mkdir(join(into, 'presets'));
   if (!complete) {
-    await removeUserInterface(join(into, 'share'));
     await copyImages(join(source, 'share/config', IMAGES), join(into, 'share/config', IMAGES));
     // Styles of HTML documents.
     await cp(join(source, HTML_TEMPLATE), join(into, HTML_TEMPLATE));
     await writeFile(join(into, 'share/registry/system-locale.xcd'), SYSTEM_LOCALE);
   }
+  await mkdir(join(into, 'lib'));
   await settle(unpacked, source, into);
   await collectLibraries(unpacked, into, complete);
+  await checkFiles(unpacked, into);
 }
 
+/** Whether the layer does without a file of the packages, which has its reason in `PINS`. */
+function isLeftOut(path: string): boolean {
+  return PINS.leftOut.some(({ files }) => files.test(path));
+}
+
+/** Where the layer has the folders of the packages. */
+const PLACES: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^usr\/lib\/libreoffice\//, ''],
+  [/^usr\/share\//, 'share/'],
+  [/^usr\/lib\/[^/]+\/gconv\//, 'lib/gconv/'],
+];
+
 /**
- * Removes most of the 26 MB of user interface descriptions, except the ones that conversions open. Without the
- * descriptions of menu bars and toolbars, LibreOffice builds none, which would take a third of the time of a small
- * document.
+ * Checks that each file of the packages is in the layer or left out for a reason, because LibreOffice
+ * does without what is missing.
  */
-async function removeUserInterface(share: string): Promise<void> {
-  for (const unwanted of [
-    'images_*',
-    'soffice.cfg/**/notebookbar*.ui',
-    'soffice.cfg/modules/*/{menubar,popupmenu,statusbar,toolbar}',
-  ]) {
-    for await (const path of glob(join(share, 'config', unwanted))) await rm(path, { recursive: true });
-  }
-  for (const name of ['cui', 'modules/BasicIDE', 'modules/sglobal', 'modules/sbibliography']) {
-    await rm(join(share, 'config/soffice.cfg', name), { recursive: true, force: true });
-  }
+export async function checkFiles(unpacked: string, into: string): Promise<void> {
+  const entries = await readdir(unpacked, { recursive: true, withFileTypes: true });
+  const missing = entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => relative(unpacked, join(entry.parentPath, entry.name)))
+    .filter((path) => {
+      const [folder, place] = PLACES.find(([pattern]) => pattern.test(path)) ?? [/^/, ''];
+      const own = path.replace(folder, place);
+      return !isLeftOut(place === '' ? own : path) && !existsSync(join(into, own));
+    });
+  if (missing.length === 0) return;
+  throw new Error(`The layer lacks files of its packages, such as ${missing[0]}; see PINS.leftOut.`);
 }
 
 /** Copies an archive of images without those of commands. */
@@ -110,14 +126,21 @@ async function settle(unpacked: string, source: string, into: string): Promise<v
   const locale = join(into, 'share/locale/en_US.UTF-8');
   await mkdir(locale, { recursive: true });
   await copyFile(join(unpacked, 'usr/lib/locale/C.utf8/LC_CTYPE'), join(locale, 'LC_CTYPE'));
-  // Without this folder, LibreOffice prints backtraces at every start.
-  await cp(join(unpacked, 'usr/share/liblangtag'), join(into, 'share/liblangtag'), { recursive: true });
+  const settings = await readFile(join(registry, 'main.xcd'), 'utf8');
+  await writeFile(join(registry, 'main.xcd'), settings.replaceAll(DATA, OWN_DATA));
+  for (const name of PINS.data) {
+    await cp(join(unpacked, 'usr/share', name), join(into, 'share', name), { recursive: true });
+  }
+  // The C library's conversions for XML in other encodings than UTF-8.
+  await cp(join(unpacked, 'usr/lib', platform().triplet, 'gconv'), join(into, 'lib/gconv'), {
+    recursive: true,
+    filter: (file) => !isLeftOut(relative(unpacked, file)),
+  });
 }
 
 async function collectLibraries(unpacked: string, into: string, complete: boolean): Promise<void> {
   const { triplet, loader } = platform();
   const [all, program, lib] = [join(unpacked, 'usr/lib', triplet), join(into, 'program'), join(into, 'lib')];
-  await mkdir(lib);
   const users = (await readdir(program)).filter(
     (name) => /\.so(\.\d+)?$/.test(name) || name === 'soffice.bin',
   );

@@ -68,6 +68,8 @@ export function urlOf(name: string): string {
 function environmentOf(layers: string): Readonly<Record<string, string>> {
   return {
     ...fontEnvironment(layers, 'office.conf'),
+    // The C library converts the encodings of XML with these modules.
+    GCONV_PATH: resolve(layers, 'libreoffice/lib/gconv'),
     // Documents without a page size are printed on A4.
     LC_PAPER: 'C',
     // Makes random numbers start from the same seed for each document; see `restart_random` in main.c.

@@ -429,3 +429,16 @@ describe('a deadline', () => {
     expect(pages).toHaveLength(3);
   });
 });
+
+it('opens XML in other encodings than UTF-8', async () => {
+  const paragraph = '<office:body><office:text><text:p>\xa3\xf3d\xbc</text:p></office:text></office:body>';
+  const source = Buffer.from(
+    `<?xml version="1.0" encoding="iso-8859-2"?><office:document ${NAMESPACES} office:version="1.3"
+      office:mimetype="application/vnd.oasis.opendocument.text">${paragraph}</office:document>`,
+    'latin1',
+  );
+
+  const [page] = await readPdf(await convertOne(source, { format: 'pdf', name: 'a.fodt' }));
+
+  expect(page!.text).toContain('Łódź');
+});

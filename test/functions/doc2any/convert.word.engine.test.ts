@@ -456,3 +456,28 @@ it('computes formulas and conditions in footers for each page', async () => {
     'next: 10 ix',
   ]);
 });
+
+it('numbers in words, in ordinals and in Chinese numerals', async () => {
+  const levels = ['ordinalText', 'ordinal', 'chineseCountingThousand'].map(
+    (format, index) =>
+      `<w:abstractNum w:abstractNumId="${index}"><w:lvl w:ilvl="0"><w:start w:val="21"/><w:numFmt w:val="${format}"/>` +
+      `<w:lvlText w:val="%1 item"/></w:lvl></w:abstractNum>`,
+  );
+  const lists = levels.map(
+    (_, index) => `<w:num w:numId="${index + 1}"><w:abstractNumId w:val="${index}"/></w:num>`,
+  );
+  const body = levels.map(
+    (_, index) =>
+      `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="${index + 1}"/></w:numPr></w:pPr></w:p>`,
+  );
+  const content = `<w:numbering ${WORDS}>${levels.join('')}${lists.join('')}</w:numbering>`;
+  const source = makeDocx({
+    body: body.join(''),
+    relationships: `<Relationship Id="n" Type="${OFFICE_TYPE}/numbering" Target="numbering.xml"/>`,
+    more: [{ name: 'word/numbering.xml', content }],
+  });
+
+  const [page] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=.docx' }));
+
+  for (const label of ['Twenty-first item', '21st item', '二十一 item']) expect(page!.text).toContain(label);
+});
