@@ -1,11 +1,14 @@
 import { chartEdits } from './charts.ts';
 import { readParts, withParts } from './detect/archive.ts';
 import { applyEdits, type Edit, readMarkup, type Tag } from './markup.ts';
+import { TABLE_PARTS, tableStyleEdits } from './sheets/tables.ts';
 
 /** Corrects what LibreOffice reads wrongly in parts of a document. */
 interface Correction {
   readonly part: RegExp;
-  edits(text: string, parts: ReadonlyMap<string, string>): Edit[];
+  edits?(text: string, parts: ReadonlyMap<string, string>): Edit[];
+  /** Returns edits that belong together, by part. */
+  allEdits?(parts: ReadonlyMap<string, string>): ReadonlyMap<string, readonly Edit[]>;
 }
 
 const SLIDES = /^ppt\/slides\/slide\d+\.xml$/;
@@ -23,7 +26,8 @@ const WORKBOOK: readonly Correction[] = [
         ? checkboxEdits(styles)
         : [],
   },
-  { part: FEATURES, edits: () => [] },
+  { part: FEATURES },
+  { part: TABLE_PARTS, allEdits: tableStyleEdits },
   CHARTS,
 ];
 const PRESENTATION: readonly Correction[] = [{ part: SLIDES, edits: bulletEdits }, CHARTS];
@@ -51,10 +55,12 @@ export async function correct(bytes: Buffer, corrections: readonly Correction[])
   if (corrections.length === 0) return { bytes: undefined, isEastAsian: false };
   const parts = await readParts(bytes, (name) => corrections.some(({ part }) => part.test(name)));
   const changed = new Map<string, string>();
+  const related = corrections.map((correction) => attempt(() => correction.allEdits?.(parts)));
   for (const [name, text] of parts) {
-    const edits = corrections
+    const own = corrections
       .filter(({ part }) => part.test(name))
-      .flatMap((correction) => attempt(() => correction.edits(text, parts)));
+      .flatMap((correction) => attempt(() => correction.edits?.(text, parts)) ?? []);
+    const edits = [...own, ...related.flatMap((each) => each?.get(name) ?? [])];
     if (edits.length > 0) changed.set(name, applyEdits(text, edits));
   }
   return {
@@ -63,11 +69,11 @@ export async function correct(bytes: Buffer, corrections: readonly Correction[])
   };
 }
 
-function attempt(edit: () => Edit[]): Edit[] {
+function attempt<Result>(edit: () => Result): Result | undefined {
   try {
     return edit();
   } catch {
-    return [];
+    return undefined;
   }
 }
 

@@ -97,8 +97,11 @@ export function makeDocx({
 const SHEETS = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-/** An xlsx of one sheet with the given rows, and with what follows them in the sheet. */
-export function makeXlsx(rows: string, { formats = [0] as readonly number[], more = '' } = {}): Buffer {
+/** An xlsx of one sheet with the given rows, with what follows them in the sheet, and with further parts. */
+export function makeXlsx(
+  rows: string,
+  { formats = [0] as readonly number[], more = '', parts = {} as Readonly<Record<string, string>> } = {},
+): Buffer {
   const xml = '<?xml version="1.0" encoding="UTF-8"?>';
   const packaged = 'http://schemas.openxmlformats.org/package/2006';
   const relationships = (...targets: ReadonlyArray<readonly [type: string, target: string]>) => {
@@ -136,6 +139,7 @@ export function makeXlsx(rows: string, { formats = [0] as readonly number[], mor
       name: 'xl/worksheets/sheet1.xml',
       content: `${xml}<worksheet xmlns="${SHEETS}"><sheetData>${rows}</sheetData>${more}</worksheet>`,
     },
+    ...Object.entries(parts).map(([name, content]) => ({ name, content })),
   ]);
 }
 
