@@ -2,6 +2,7 @@ import { chartEdits } from './charts.ts';
 import { readParts, withParts } from './detect/archive.ts';
 import { applyEdits, type Edit, readMarkup, type Tag } from './markup.ts';
 import { TABLE_PARTS, tableStyleEdits } from './sheets/tables.ts';
+import { slideEdits } from './slides.ts';
 
 /** Corrects what LibreOffice reads wrongly in parts of a document. */
 interface Correction {
@@ -30,7 +31,11 @@ const WORKBOOK: readonly Correction[] = [
   { part: TABLE_PARTS, allEdits: tableStyleEdits },
   CHARTS,
 ];
-const PRESENTATION: readonly Correction[] = [{ part: SLIDES, edits: bulletEdits }, CHARTS];
+const PRESENTATION: readonly Correction[] = [
+  { part: SLIDES, edits: bulletEdits },
+  { part: /^ppt\/slide(?:s|Layouts|Masters)\/.+\.xml$/, edits: slideEdits },
+  CHARTS,
+];
 
 /** Returns the corrections of a kind of document such as `xlsx`. Those of the text of Word documents are in `word/`. */
 export function correctionsOf(kind: string): readonly Correction[] {
