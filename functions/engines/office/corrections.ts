@@ -1,6 +1,7 @@
 import { chartEdits } from './charts.ts';
 import { readParts, withParts } from './detect/archive.ts';
 import { applyEdits, type Edit, readMarkup, type Tag } from './markup.ts';
+import { savedValueEdits, scrollEdits, slicerEdits } from './sheets/sheet-edits.ts';
 import { TABLE_PARTS, tableStyleEdits } from './sheets/tables.ts';
 import { slideEdits } from './slides.ts';
 
@@ -18,6 +19,7 @@ const EAST_ASIAN = /[\u1100-\u11ff\u3040-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-
 const FEATURES = /^xl\/featurePropertyBag\/.+\.xml$/;
 const CHARTS: Correction = { part: /^(?:xl|ppt|word)\/charts\/chart\d*\.xml$/, edits: chartEdits };
 
+const SHEETS = /^xl\/worksheets\/.+\.xml$/;
 const WORKBOOK: readonly Correction[] = [
   { part: /^xl\/(?:work|chart)sheets\/.+\.xml$/, edits: sheetMarginEdits },
   {
@@ -28,6 +30,9 @@ const WORKBOOK: readonly Correction[] = [
         : [],
   },
   { part: FEATURES },
+  { part: SHEETS, edits: savedValueEdits },
+  { part: SHEETS, edits: scrollEdits },
+  { part: /^xl\/drawings\/.+\.xml$/, edits: slicerEdits },
   { part: TABLE_PARTS, allEdits: tableStyleEdits },
   CHARTS,
 ];
