@@ -29,9 +29,65 @@ export function detectEncoding(bytes: Buffer): string {
   const mostlyHigh = high > letters / 2;
   const [best] = analyse(sample);
   const name = best?.name ?? '';
-  if (MULTI_BYTE.test(name) && (mostlyHigh || best!.confidence >= 30)) return name.toLowerCase();
+  const isEastAsian = () => mostlyHigh || (best!.confidence >= 30 && isInRows(decodePart(sample, name)));
+  if (MULTI_BYTE.test(name) && isEastAsian()) return name.toLowerCase();
+  if (isShiftJis(sample)) return 'shift_jis';
   if (OTHER_ALPHABETS.test(name) && mostlyHigh) return name.toLowerCase();
-  return 'windows-1252';
+  return latinEncoding(sample);
+}
+
+/** Decodes a sample, which may end within a character. */
+function decodePart(sample: Buffer, encoding: string): string {
+  return new TextDecoder(encoding).decode(sample, { stream: true });
+}
+
+/** Whether most characters beyond ASCII are East Asian ones in a row. In Latin text, letters with accents are single. */
+function isInRows(text: string): boolean {
+  const wide = text.match(/[^\p{ASCII}]/gu)?.length ?? 0;
+  const inRows =
+    text.match(/[\u3001-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff5e]{2,}/g)?.join('').length ?? 0;
+  return inRows > wide * 0.6;
+}
+
+/** Whether bytes are Japanese text, which may be too short for statistics: nearly all characters are frequent ones. */
+function isShiftJis(sample: Buffer): boolean {
+  const text = decodePart(sample, 'shift_jis');
+  const wide = text.match(/[^\p{ASCII}]/gu)?.length ?? 0;
+  // Kana, signs and the kanji of the first level.
+  const frequent = sample.toString('latin1').match(/[\x81-\x84\x88-\x97][\x40-\xfc]/g)?.length ?? 0;
+  return isInRows(text) && frequent > wide * 0.7;
+}
+
+/** Letters beyond ASCII of languages in Latin script, by the encoding of their texts. */
+const ALPHABETS: ReadonlyArray<readonly [encoding: string, ...letters: string[]]> = [
+  [
+    'windows-1252',
+    ...'äöüß àâæçèéêëîïôœùûü áéíñóúüçïàèòôâªº áàâãçéêíóôõúªº àéèìíîòóùªº äåæéöø áæéðíóöúýþ áèéëíïóöü'.split(
+      ' ',
+    ),
+  ],
+  ['windows-1250', ...'ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű âăîşţ čćđšž'.split(' ')],
+  ['windows-1257', ...'ąčęėįšųūž āčēģīķļņšūž äõöüšž'.split(' ')],
+  ['windows-1254', 'âçéğıîöôşûü'],
+];
+
+/** Signs that no text has within a word or at its end, and currencies before one. */
+const SIGNS =
+  /(?<=\p{L}{4})[^\p{L}\p{ASCII}\p{P}]|(?<=\p{L})[^\p{L}\p{ASCII}\u2010-\u203a\xb7](?=\p{L})|[\xa3\xa5\xaf](?=\p{L})/gu;
+
+/** Returns the encoding in which text has far fewer letters that are foreign to a language than in Windows-1252, or that one. */
+function latinEncoding(sample: Buffer): string {
+  const [western, ...others] = ALPHABETS.map(([encoding, ...alphabets]) => {
+    const text = decodePart(sample, encoding).toLowerCase();
+    const letters = text.match(/[^\P{L}\p{ASCII}]/gu) ?? [];
+    const signs = text.match(SIGNS) ?? [];
+    const foreign = alphabets.map(
+      (alphabet) => letters.filter((letter) => !alphabet.includes(letter)).length,
+    );
+    return { encoding, foreign: Math.min(...foreign) + signs.length };
+  });
+  const best = others.reduce((one, next) => (next.foreign < one.foreign ? next : one));
+  return (best.foreign * 2 < western!.foreign ? best : western!).encoding;
 }
 
 /**

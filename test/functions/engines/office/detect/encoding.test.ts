@@ -3,6 +3,13 @@ import { decodeText, detectEncoding } from '../../../../../functions/engines/off
 
 const bytes = (hex: string) => Buffer.from(hex.replace(/\s/g, ''), 'hex');
 
+/** Encodes text in an encoding of one byte for each character. */
+function encode(text: string, encoding: string): Buffer {
+  const decoder = new TextDecoder(encoding);
+  const all = Array.from({ length: 256 }, (_, byte) => decoder.decode(Uint8Array.of(byte)));
+  return Buffer.from([...text].map((character) => all.indexOf(character)));
+}
+
 describe('the encoding of text', () => {
   it.each<readonly [string, Buffer, string]>([
     ['ASCII', Buffer.from('name,amount\n'), 'utf-8'],
@@ -30,9 +37,28 @@ describe('the encoding of text', () => {
       bytes('cff0 e8e2 e5f2 2c20 ece8 f02e 20ca e0ea 20e4 e5eb e03f'),
       'windows-1251',
     ],
+    // 名前,年齢 山田,30, and Name,Ort A,東京
+    ['short Japanese', bytes('96bc 914f 2c 944e 97ee 0a 8e52 9363 2c 3330 0a'), 'shift_jis'],
+    ['Japanese beside English', bytes('4e616d65 2c 4f7274 0a 41 2c 938c 8b9e 0a'), 'shift_jis'],
+    ['English with apostrophes', Buffer.from('it\x92s one\nthat\x92s two\n', 'latin1'), 'windows-1252'],
+    ['Spanish ordinals', Buffer.from('1º piso, 2ª puerta', 'latin1'), 'windows-1252'],
+    ['Finnish', Buffer.from('Päällä;Määrä;Työntekijä\nÅbo;São Tomé', 'latin1'), 'windows-1252'],
   ])('is detected for %s', (_, text, encoding) => {
     expect(detectEncoding(text)).toBe(encoding);
   });
+});
+
+it.each([
+  ['windows-1250', 'Towar;Opis\nŻółta świeca;Łóżko dziecięce\nźdźbło;ścienny'],
+  ['windows-1250', 'Zboží;Cena\nKůň;žluťoučký\nŘeka;účet'],
+  ['windows-1250', 'Termék;Ár\nErdőgyűrű;tűzhely\nszőlő;kör'],
+  ['windows-1254', 'Ürün;Şehir\nYeşil çay bardağı;Iğdır\nAhşap kaşık;İzmir'],
+  ['windows-1257', 'Prekė;Kaina\nŽalia žuvis;šaukštas\nąžuolas;dėžė'],
+  ['windows-1252', 'Artículo;Tamaño\nPiñón;¿Qué?\n5 m³;£5'],
+  ['windows-1252', 'Maçã;Preço\nPão;coração\nàs três;avô'],
+  ['windows-1252', 'Ærø;Størrelse\nBåd;sød\nhøne;æble'],
+])('%s is detected by the letters of a language: %s', (encoding, text) => {
+  expect(detectEncoding(encode(text, encoding))).toBe(encoding);
 });
 
 it('decodes UTF-32 without its byte order mark', () => {
