@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { readersOf } from '../engines/choose-tool.ts';
 import { INPUTS, type Input } from '../engines/office/inputs.ts';
 import { createOffice } from '../engines/office/office.ts';
@@ -27,6 +27,8 @@ import { withoutAbsent } from '../shared/without-absent.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
 
 const INLINED = 'Floating tables were moved into the text because LibreOffice could not lay them out.';
+const LEFT_OUT =
+  'A part of the document in another format was left out because LibreOffice could not convert it.';
 const UNFITTED =
   'The pages may differ from those in Word, because LibreOffice failed with the corrections for it.';
 
@@ -158,13 +160,29 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
       throw new UnconvertedError(message, [{ parameter: INFILE, index: 0, tool }]);
     }
     const document = await sources.prepare(conversion);
+    const left = await embedChunks(conversion, document);
     try {
-      return await convertDocument(conversion, document);
+      return withWarnings(left, await convertDocument(conversion, document));
     } catch (thrown) {
       if (!isEndless(thrown) || !(await sources.inlineTables(document, conversion))) throw thrown;
       const inlined = { ...document, pages: undefined };
       return withWarnings([INLINED], await convertDocument(conversion, inlined));
     }
+  }
+
+  /** Converts the documents in other formats inside a Word document. Returns a warning if that failed. */
+  async function embedChunks(conversion: Doc2anyConversion, document: Document): Promise<readonly string[]> {
+    const { chunks } = document;
+    const files: string[] = [];
+    for (const chunk of chunks.filter((each) => each !== undefined)) {
+      const name = basename(chunk.path).replace(/\.\w+$/, '.docx');
+      const path = join(conversion.directory, name);
+      const saved = await office.save(chunk, { path, format: 'docx' }, conversion).catch(() => undefined);
+      conversion.signal.throwIfAborted();
+      if (saved) files.push(name);
+    }
+    if (files.length > 0) await sources.embed(document, files, conversion);
+    return files.length < chunks.length ? [LEFT_OUT] : [];
   }
 
   async function convertDocument(conversion: Doc2anyConversion, source: Document) {

@@ -18,6 +18,8 @@ export interface SourceOperations {
   };
   /** Moves the floating tables of a Word document into its text, in `REWRITTEN`. Returns whether there were any. */
   readonly inlineTables: { readonly path: string };
+  /** Writes `REWRITTEN` with the files in the place of the chunks, of which some may be missing. */
+  readonly embed: { readonly path: string; readonly files: readonly string[] };
   /** Counts the pages of a PDF that LibreOffice wrote. Returns 0 if it is not complete. */
   readonly count: { readonly path: string };
 }
@@ -33,6 +35,8 @@ export interface Prepared extends Recognized {
   readonly pages?: number | undefined;
   /** Whether fields of a Word document have to be computed for each page. */
   readonly hasPageFields: boolean;
+  /** Kinds of the documents in the files of `chunkFile`, which LibreOffice leaves out of a Word document. */
+  readonly chunks: readonly string[];
   /** Whether there is a file `REWRITTEN`. */
   readonly isRewritten: boolean;
 }

@@ -11,10 +11,12 @@ import { type Input, readInput } from './inputs.ts';
 import type { OfficeConversion } from './options.ts';
 import { readEditable } from './outputs.ts';
 import { type Prepared, REWRITTEN, type SourceOperations } from './request.ts';
+import { chunkFile, MAX_CHUNKS } from './word/chunks.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 /** Timeout for recognizing a source or counting pages, in milliseconds. The largest sources take a tenth of it. */
 const TASK_TIME = 30_000;
+const CHUNK_FILES = Array.from({ length: MAX_CHUNKS }, (_, index) => chunkFile(index));
 /** Maximum bytes of a document's name, without its extension. */
 const NAME_BYTES = 150;
 
@@ -33,6 +35,8 @@ export interface Document {
   readonly pages: number | undefined;
   /** Whether fields in headers or footers have to be computed for each page. */
   readonly hasPageFields: boolean;
+  /** Documents that LibreOffice leaves out of a Word document; `undefined` for those that it cannot open either. */
+  readonly chunks: ReadonlyArray<Document | undefined>;
 }
 
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
@@ -45,7 +49,8 @@ export function createSources(dependencies: ScriptDependencies) {
     args: SourceOperations[typeof operation],
     { account, signal, directory }: OfficeConversion,
   ): Promise<Reply> {
-    const work = { operation, arguments: args, inputs: [args.path], outputs: [REWRITTEN] };
+    const inputs = [args.path, ...('files' in args ? args.files : [])];
+    const work = { operation, arguments: args, inputs, outputs: [REWRITTEN, ...CHUNK_FILES] };
     return withTimeout(TASK_TIME, signal, (limited) =>
       client.run<Reply>(work, { account, directory, signal: limited }),
     );
@@ -73,15 +78,25 @@ export function createSources(dependencies: ScriptDependencies) {
       kind === 'csv' || kind === 'tsv' ? (options.separator ?? pickSeparator(reply)) : undefined;
     const { pages } = reply;
     const isCount = Number.isSafeInteger(pages);
+    const locale = localeOf([reply.language, options.locale, dependencies.locale]);
+    const plain = { encrypted: false, locale, separator: undefined, isTight: false, hasPageFields: false };
+    const chunks = (reply.chunks ?? []).slice(0, MAX_CHUNKS).map((name, index): Document | undefined => {
+      const own = readInput(name);
+      if (!own) return undefined;
+      const file = join(directory, `${chunkFile(index)}.${own}`);
+      linkOrCopy(join(directory, chunkFile(index)), file);
+      return { ...plain, path: file, kind: own, pages: undefined, chunks: [] };
+    });
     return {
       path: named,
       kind,
       encrypted: reply.encrypted === true,
-      locale: localeOf([reply.language, options.locale, dependencies.locale]),
+      locale,
       separator,
       isTight: reply.isTight === true && isPrinted,
-      pages: isCount ? pages : undefined,
+      pages: isCount && chunks.length === 0 ? pages : undefined,
       hasPageFields: reply.hasPageFields === true,
+      chunks,
     };
   }
 
@@ -100,6 +115,12 @@ export function createSources(dependencies: ScriptDependencies) {
     return true;
   }
 
+  /** Puts Word documents in the place of the chunks of a document. */
+  async function embed({ path }: Document, files: readonly string[], conversion: OfficeConversion) {
+    await run('embed', { path: relative(conversion.directory, path), files }, conversion);
+    await replace(path, join(conversion.directory, REWRITTEN));
+  }
+
   /** Undoes everything that was changed in a document to make LibreOffice draw it as Word does. */
   async function restore(document: Document, { source }: OfficeConversion): Promise<Document> {
     await replace(document.path, source.path);
@@ -109,6 +130,7 @@ export function createSources(dependencies: ScriptDependencies) {
   return {
     prepare,
     inlineTables,
+    embed,
     restore,
     countPages,
     warm: () => client.warm(),

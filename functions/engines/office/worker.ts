@@ -2,17 +2,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { countPages } from '../pdf/page-count.ts';
 import { serveRequests } from '../worker/serve.ts';
 import { correct, correctionsOf } from './corrections.ts';
-import { isArchive, withoutDuplicates } from './detect/archive.ts';
+import { isArchive, withoutDuplicates, withParts } from './detect/archive.ts';
 import { findSeparator } from './detect/encoding.ts';
 import { declaredLanguage, missingEnds, withOwnDates } from './detect/language.ts';
 import { recognize } from './detect/recognize.ts';
 import type { Input } from './inputs.ts';
 import { type Prepared, REWRITTEN, type SourceOperations } from './request.ts';
+import { chunkFile, findChunks } from './word/chunks.ts';
 import { layOutAsWord, withoutFloatingTables } from './word/rewrite.ts';
 
 await serveRequests<SourceOperations>({
   prepare,
   inlineTables,
+  embed,
   count: ({ path }) => countPages(path),
 });
 
@@ -28,6 +30,7 @@ async function prepare({
   let hasPageFields = false;
   let isTight = /^p(?:pt|ot|ps)$/.test(kind);
   let rewritten: Buffer | undefined;
+  let chunks: Awaited<ReturnType<typeof findChunks>> = [];
   const ends = kind === 'rtf' ? missingEnds(bytes) : '';
   if (ends !== '') rewritten = Buffer.concat([bytes, Buffer.from(ends)]);
   if (isArchive(bytes)) {
@@ -40,6 +43,7 @@ async function prepare({
     rewritten = corrected.bytes ?? rewritten;
     isTight = corrected.isEastAsian;
     pages = laidOut?.pages;
+    chunks = isWord ? await findChunks(bytes).catch(() => []) : [];
     hasPageFields = laidOut?.hasPageFields ?? false;
   }
   if (isPrinted && !encrypted && /^(fo|o)d[tspg]$|^ot[tsp]$/.test(kind))
@@ -49,10 +53,31 @@ async function prepare({
   if (text !== undefined && (isTable || kind === 'txt'))
     rewritten = Buffer.from(isTable ? text : `\ufeff${text}`);
   if (rewritten !== undefined) writeFileSync(REWRITTEN, rewritten);
+  for (const [index, chunk] of chunks.entries()) writeFileSync(chunkFile(index), chunk.bytes);
   const isRewritten = rewritten !== undefined;
   const language = encrypted ? undefined : await declaredLanguage(kind, bytes).catch(() => undefined);
   const separator = separatorOf(kind, text);
-  return { kind, encrypted, separator, pages, hasPageFields, isTight, language, isRewritten };
+  return {
+    kind,
+    encrypted,
+    separator,
+    pages,
+    hasPageFields,
+    isTight,
+    language,
+    chunks: chunks.map((chunk) => chunk.kind),
+    isRewritten,
+  };
+}
+
+async function embed({ path, files }: SourceOperations['embed']): Promise<void> {
+  const bytes = readFileSync(path);
+  const chunks = await findChunks(bytes);
+  const embedded = chunks.flatMap(({ part }, index): Array<[string, Buffer]> => {
+    const file = `${chunkFile(index)}.docx`;
+    return files.includes(file) ? [[part, readFileSync(file)]] : [];
+  });
+  writeFileSync(REWRITTEN, await withParts(bytes, new Map(embedded)));
 }
 
 async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<boolean> {

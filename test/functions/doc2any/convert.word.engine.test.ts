@@ -8,7 +8,7 @@ import { useEngine } from '../conversion.ts';
 import { makeCompoundFile, makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 
-const { convertOne } = useEngine(doc2any, createEngine);
+const { convert, convertOne } = useEngine(doc2any, createEngine);
 
 /** The types of relationships within an office document. */
 const OFFICE_TYPE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -481,3 +481,32 @@ it('numbers in words, in ordinals and in Chinese numerals', async () => {
 
   for (const label of ['Twenty-first item', '21st item', '二十一 item']) expect(page!.text).toContain(label);
 });
+
+it.each(['pdf', 'txt'] as const)(
+  'converts documents in other formats inside a Word document to %s',
+  async (format) => {
+    const contents = [
+      '<html><body><h1>Web page</h1></body></html>',
+      '{\\rtf1 Rich text}',
+      Buffer.from([0, 1, 2]),
+    ];
+    const source = makeDocx({
+      body: contents.map((_, index) => `<w:altChunk r:id="c${index}"/>`).join(''),
+      relationships: contents
+        .map(
+          (_, index) => `<Relationship Id="c${index}" Type="${OFFICE_TYPE}/aFChunk" Target="c${index}.bin"/>`,
+        )
+        .join(''),
+      more: contents.map((content, index) => ({ name: `word/c${index}.bin`, content })),
+    });
+
+    const { files, warnings } = await convert(source, { format, options: 'in_ext=.docx' });
+
+    const [result] = files;
+    const text = format === 'pdf' ? (await readPdf(result!))[0]!.text : result!.toString();
+    expect(text).toMatch(/Ein Absatz\s+Web page\s+Rich text/);
+    expect(warnings).toEqual([
+      expect.stringContaining('A part of the document in another format was left out'),
+    ]);
+  },
+);

@@ -118,13 +118,20 @@ export async function readParts(
   return texts;
 }
 
+/** Reads a part of an archive; returns `undefined` if there is none, or if it is too large to edit. */
+export async function readBytes(bytes: Buffer, name: string): Promise<Buffer | undefined> {
+  const part = (await listParts(bytes))?.find((each) => each.name === name);
+  if (!part || part.claimed > MAX_TEXT) return undefined;
+  return (await buffer(inflate(part))).subarray(0, MAX_TEXT);
+}
+
 /** Whether a part has a later date than January 1, 1980, the first one that an archive can have. */
 export async function hasDates(bytes: Buffer): Promise<boolean> {
   return ((await listParts(bytes)) ?? []).some(({ date }) => date !== FIRST_DATE);
 }
 
-/** Returns an archive in which some parts have another text. Everything else stays as it is. */
-export async function withParts(bytes: Buffer, texts: ReadonlyMap<string, string>): Promise<Buffer> {
+/** Returns an archive in which some parts have another content. Everything else stays as it is. */
+export async function withParts(bytes: Buffer, texts: ReadonlyMap<string, string | Buffer>): Promise<Buffer> {
   const parts = (await listParts(bytes)) ?? [];
   return writeArchive(
     parts.map((part) => {
