@@ -17,6 +17,8 @@ export const FILTERS: Readonly<Record<Editable, string>> = {
 
 /** LibreOffice's number for UTF-8. */
 const UTF_8 = 76;
+/** LibreOffice's number for columns of text. */
+const TEXT = 2;
 /** A quotation mark, by the code of its character. */
 const QUOTE = 34;
 
@@ -26,13 +28,23 @@ const QUOTE = 34;
  * Source:
  * https://wiki.documentfoundation.org/Documentation/DevGuide/Spreadsheet_Documents#Filter_Options_for_the_CSV_Filter
  */
-export function loadOptions({ batch, separator }: { batch: boolean; separator: string | undefined }): string {
+export function loadOptions({
+  batch,
+  separator,
+  textColumns = [],
+}: {
+  readonly batch: boolean;
+  readonly separator: string | undefined;
+  /** Numbers of columns that are not read as numbers and dates. */
+  readonly textColumns?: readonly number[] | undefined;
+}): string {
   // Without `Batch`, LibreOffice waits forever for a dialog about a damaged document.
   const general = batch ? ['Batch=true'] : [];
   if (separator === undefined) return general.join(',');
   // Separator, quote, encoding, first line, column formats, language, quoted cells can be numbers, detect only plain
   // numbers and ISO dates (the default of soffice), four options for writing, and formulas stay text.
-  const reading = `${separator.charCodeAt(0)},${QUOTE},${UTF_8},1,,0,false,false,false,false,false,0,false`;
+  const formats = textColumns.map((column) => `${column}/${TEXT}`).join('/');
+  const reading = `${separator.charCodeAt(0)},${QUOTE},${UTF_8},1,${formats},0,false,false,false,false,false,0,false`;
   return [reading, ...general].join(',');
 }
 

@@ -14,7 +14,7 @@ import {
 } from './host.ts';
 import { INPUTS } from './inputs.ts';
 import { macroUrl, type Stored } from './macro.ts';
-import type { OfficeConversion, OfficeOptions } from './options.ts';
+import { columns, type OfficeConversion, type OfficeOptions } from './options.ts';
 import type { Editable } from './outputs.ts';
 import type { Document } from './sources.ts';
 
@@ -143,7 +143,11 @@ export function createOffice(dependencies: EngineDependencies) {
     const args: HostRequest = {
       source: urlOf(source),
       target: urlOf(target),
-      load: loadOptions({ batch: password === undefined, separator: document.separator }),
+      load: loadOptions({
+        batch: password === undefined,
+        separator: document.separator,
+        textColumns: options.textColumns ?? (conversion.format === 'csv' ? columns('all') : undefined),
+      }),
       filter: stored ? '' : saving.filter,
       save: saving.save,
       password,

@@ -9,6 +9,7 @@ import {
   text,
   type ValuesOf,
 } from '../../shared/options/option.ts';
+import { integers } from '../../shared/options/page-selection.ts';
 import type { Conversion, SourceFile } from '../../shared/tool.ts';
 import { INPUTS, type Module, readInput } from './inputs.ts';
 import { PRINTED, WITH_PAGES, WITH_PROPERTIES } from './outputs.ts';
@@ -21,6 +22,21 @@ const SEPARATORS: Readonly<Record<string, string>> = { tab: '\t', space: ' ', '\
 function separator(value: string): string | undefined {
   const character = SEPARATORS[value.toLowerCase()] ?? value;
   return /^[\t !#-&(-/:-@[-`{-~]$/.test(character) ? character : undefined;
+}
+
+/** Maximum number of columns that are kept as text. */
+const MAX_COLUMNS = 1024;
+
+/** Reads columns such as `1,3-5`, and the words for all and for none. Returns their numbers. */
+export function columns(value: string): readonly number[] | undefined {
+  if (value === 'none') return [];
+  const list = value === 'all' ? `1-${MAX_COLUMNS}` : value;
+  if (!/^\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?){0,50}$/.test(list)) return undefined;
+  const numbers = list.split(',').flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return first <= last ? integers(first, last) : [0];
+  });
+  return numbers.every((number) => number >= 1 && number <= MAX_COLUMNS) ? numbers : undefined;
 }
 
 /** Reads an encoding label of the WHATWG Encoding Standard. */
@@ -120,6 +136,11 @@ export const officeOptions = {
     separator: option('--separator', "'tab', 'space' or one punctuation character", separator, {
       inputs: ['csv', 'tsv'],
       description: 'Separate cells of csv at this character. By default, it is detected',
+    }),
+    textColumns: option('--text-columns', "'all', 'none' or columns such as 1,3-5", columns, {
+      inputs: ['csv', 'tsv'],
+      description:
+        'Keep these columns of csv as text, for example numbers with leading zeros. The default is `all` for csv results, and `none` for others',
     }),
     locale: option('--locale', 'a language tag such as de-DE', languageTag, {
       description:

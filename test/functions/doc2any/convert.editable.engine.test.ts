@@ -88,9 +88,22 @@ describe('csv', () => {
   it('is read as soffice reads it: quoted numbers are numbers, other formats stay as they are', async () => {
     const rows = '"1,000.50",50%,12/31/2009,1/2,12:30\n"2009-12-01",$5,1e3,=1+1,TRUE\n';
 
-    const csv = await convertOne(Buffer.from(rows), { format: 'csv', name: 'a.csv' });
+    const options = '--text-columns=none';
+    const csv = await convertOne(Buffer.from(rows), { format: 'csv', name: 'a.csv', options });
 
     expect(csv.toString()).toBe('1000.5,50%,12/31/2009,1/2,12:30\n2009-12-01,$5,1000,=1+1,TRUE\n');
+  });
+
+  it.each([
+    ['', '007,+4930,1234567890123456789'],
+    ['--text-columns=2-3', '7,+4930,1234567890123456789'],
+    ['--text-columns=1', '007,4930,1.23456789012346E+018'],
+  ])('keeps text as it is: %s', async (options, expected) => {
+    const rows = Buffer.from('007,+4930,1234567890123456789\n');
+
+    const csv = await convertOne(rows, { format: 'csv', name: 'a.csv', options });
+
+    expect(csv.toString()).toBe(`${expected}\n`);
   });
 
   it('is the first sheet, with the results of formulas', async () => {

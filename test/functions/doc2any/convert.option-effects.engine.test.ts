@@ -41,6 +41,7 @@ const SOURCES: Readonly<Record<string, () => Promise<Buffer> | Buffer>> = {
       formats: [14],
       more: '<mergeCells count="1"><mergeCell ref="A1:C1"/></mergeCells>',
     }),
+  'numbers.csv': () => Buffer.from('01;02\n'),
   'cells.csv': () => Buffer.from('\xe4;b;c\nd;e;f\n', 'latin1'),
 };
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { doc2any } from '../../../../functions/doc2any/tool.ts';
-import { exportOptions } from '../../../../functions/engines/office/filter-options.ts';
+import { exportOptions, loadOptions } from '../../../../functions/engines/office/filter-options.ts';
+import { columns } from '../../../../functions/engines/office/options.ts';
 import { defaultsOf } from '../../../../functions/shared/options/read-options.ts';
 
 it.each([
@@ -18,4 +19,17 @@ it.each([
     SelectPdfVersion: { value: String(number) },
     PDFUACompliance: { value: String(isAccessible) },
   });
+});
+
+it.each([
+  ['2,4-5', '2/2/4/2/5/2'],
+  ['none', ''],
+])('reads the columns %s as text', (text, formats) => {
+  const options = loadOptions({ batch: false, separator: ';', textColumns: columns(text) });
+
+  expect(options.split(',').slice(3, 6)).toEqual(['1', formats, '0']);
+});
+
+it.each(['', 'a', '0', '3-2', '1025', '1,', '1-99999'])('rejects the columns "%s"', (text) => {
+  expect(columns(text)).toBeUndefined();
 });
