@@ -1,10 +1,12 @@
 import { hasDates, readParts, withParts } from '../detect/archive.ts';
 import { applyEdits, type Edit, isOn, readMarkup, readNumber } from '../markup.ts';
+import { writeEquations } from './equations.ts';
 import { fieldEdits, fieldRunEdits, labelEdits } from './fields.ts';
 import { replaceLineGrid } from './line-grid.ts';
 import { pageFieldEdits } from './page-fields.ts';
 import { countPages, pageMarkEdits, readPageCount } from './page-marks.ts';
 import { propertyEdits, readSections } from './paragraphs.ts';
+import { replacePositionTabs } from './position-tabs.ts';
 import { keepRowsTogether, tableWidthEdits } from './rows.ts';
 import {
   autoSpacingStyleEdits,
@@ -14,6 +16,7 @@ import {
   setAutoSpacing,
 } from './spacing.ts';
 import { readStyles, type Styles } from './styles.ts';
+import { turnBoxes } from './turned-boxes.ts';
 
 // Some editors number all parts, such as `word/document2.xml`.
 const TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
@@ -49,6 +52,7 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
   const styles = readStyles(textOf(STYLES) || '<w:styles/>', textOf(THEME), settings.language);
   // Word writes no dates. Other programs that change a document do, and leave Word's records of its pages as they were.
   const recorded = (await hasDates(bytes)) ? undefined : readPageCount(textOf(PROPERTIES));
+  const hasNumberFormat = /<w:pgNumType\b[^<>]*\bw:fmt="(?!decimal")/.test(textOf(BODY));
   const hasOneSection = (textOf(BODY).match(/<w:sectPr\b/g)?.length ?? 0) <= 1;
   const changed = new Map<string, string>();
   let marks = 0;
@@ -56,7 +60,11 @@ export async function layOutAsWord(bytes: Buffer): Promise<LaidOut> {
   for (const [name, original] of parts) {
     const isText = TEXT.test(name);
     const divided = isText ? applyEdits(original, fieldRunEdits(original)) : original;
-    const text = isText && hasOneSection ? countSectionAsDocument(divided) : divided;
+    const shaped = isText
+      ? writeEquations(turnBoxes(replacePositionTabs(divided, textOf(BODY), textOf(STYLES))))
+      : divided;
+    const counted = isText && hasOneSection ? countSectionAsDocument(shaped) : shaped;
+    const text = isText && hasNumberFormat ? countInDigits(counted) : counted;
     // Word computes the fields in headers and footers anew for each page.
     const hasSavedFields = isText && !MARGIN.test(name) && !settings.updatesFields;
     const pageFields = MARGIN.test(name) ? pageFieldEdits(text) : [];
@@ -87,6 +95,13 @@ function countSectionAsDocument(part: string): string {
   return part
     .replace(/(<w:instrText\b[^<>]*>\s*)SECTIONPAGES\b/gi, '$1NUMPAGES')
     .replace(/(<w:fldSimple\b[^<>]*\bw:instr="\s*)SECTIONPAGES\b/gi, '$1NUMPAGES');
+}
+
+/** Writes the number of pages in digits. LibreOffice writes it in the format of the section's page numbers. */
+function countInDigits(part: string): string {
+  const pages =
+    /((?:<w:instrText\b[^<>]*>|<w:fldSimple\b[^<>]*\bw:instr=")\s*NUMPAGES)\b(?!\s*\\\*\s*(?!\s|mergeformat|charformat))/gi;
+  return part.replace(pages, '$1 \\* Arabic');
 }
 
 /** Returns the edits that break lines and pages, and make lines as high, as in Word. */

@@ -169,3 +169,22 @@ it('divides runs after their properties were edited', async () => {
   expect(text).not.toContain('webHidden');
   expect(pages).toBe(2);
 });
+
+it.each([
+  ['<w:instrText> NUMPAGES </w:instrText>', '<w:instrText> NUMPAGES \\* Arabic </w:instrText>'],
+  [
+    '<w:fldSimple w:instr="NUMPAGES \\* MERGEFORMAT"/>',
+    '<w:fldSimple w:instr="NUMPAGES \\* Arabic \\* MERGEFORMAT"/>',
+  ],
+  ['<w:instrText>NUMPAGES \\* roman</w:instrText>', undefined],
+])('writes the number of pages in digits beside Roman page numbers: %s', async (field, expected) => {
+  const source = makeDocx({
+    body: `<w:p><w:r>${field}</w:r></w:p><w:sectPr><w:pgNumType w:fmt="lowerRoman"/></w:sectPr>`,
+  });
+
+  const laidOut = await layOut(source);
+
+  expect(laidOut && (await partsOf(laidOut))['word/document.xml']).toEqual(
+    expected && expect.stringContaining(expected),
+  );
+});
