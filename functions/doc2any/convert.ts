@@ -26,7 +26,8 @@ import {
 import { withoutAbsent } from '../shared/without-absent.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
 
-const INLINED = 'Floating tables were moved into the text because LibreOffice could not lay them out.';
+const SIMPLIFIED =
+  'Floating tables were moved into the text, or 3D effects removed, because LibreOffice needed too much time for them.';
 const LEFT_OUT =
   'A part of the document in another format was left out because LibreOffice could not convert it.';
 const UNFITTED =
@@ -145,7 +146,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
     return { pageCount, sourceKind: 'pdf', ...(await finish(options, selected)) };
   }
 
-  /** Converts a document. If LibreOffice repeats its layout forever, tries once more without floating tables. */
+  /** Converts a document. If LibreOffice takes too long, tries once more without floating tables and 3D effects. */
   async function convert(conversion: Doc2anyConversion) {
     const { path, name, contentType } = conversion.source;
     const facts = { head: await readHead(path), name, contentType };
@@ -164,9 +165,9 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof do
     try {
       return withWarnings(left, await convertDocument(conversion, document));
     } catch (thrown) {
-      if (!isEndless(thrown) || !(await sources.inlineTables(document, conversion))) throw thrown;
-      const inlined = { ...document, pages: undefined };
-      return withWarnings([INLINED], await convertDocument(conversion, inlined));
+      if (!isEndless(thrown) || !(await sources.simplify(document, conversion))) throw thrown;
+      const simple = { ...document, pages: undefined };
+      return withWarnings([...left, SIMPLIFIED], await convertDocument(conversion, simple));
     }
   }
 

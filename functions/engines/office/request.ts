@@ -16,8 +16,8 @@ export interface SourceOperations {
     /** Whether the result has pages. Other results should be as close to the source as possible. */
     readonly isPrinted: boolean;
   };
-  /** Moves the floating tables of a Word document into its text, in `REWRITTEN`. Returns whether there were any. */
-  readonly inlineTables: { readonly path: string };
+  /** Moves the floating tables of a Word document into its text and removes 3D effects, in `REWRITTEN`. Returns whether it has any. */
+  readonly simplify: { readonly path: string };
   /** Writes `REWRITTEN` with the files in the place of the chunks, of which some may be missing. */
   readonly embed: { readonly path: string; readonly files: readonly string[] };
   /** Counts the pages of a PDF that LibreOffice wrote. Returns 0 if it is not complete. */

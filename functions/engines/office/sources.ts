@@ -107,10 +107,10 @@ export function createSources(dependencies: ScriptDependencies) {
     return Number.isSafeInteger(pageCount) ? pageCount : 0;
   }
 
-  /** Moves the floating tables of a document into its text. Returns whether there were any. */
-  async function inlineTables({ path }: Document, conversion: OfficeConversion): Promise<boolean> {
+  /** Removes from a document what LibreOffice may take too long for. Returns whether it has any of it. */
+  async function simplify({ path }: Document, conversion: OfficeConversion): Promise<boolean> {
     const name = relative(conversion.directory, path);
-    if ((await run<boolean>('inlineTables', { path: name }, conversion)) !== true) return false;
+    if ((await run<boolean>('simplify', { path: name }, conversion)) !== true) return false;
     await replace(path, join(conversion.directory, REWRITTEN));
     return true;
   }
@@ -129,7 +129,7 @@ export function createSources(dependencies: ScriptDependencies) {
 
   return {
     prepare,
-    inlineTables,
+    simplify,
     embed,
     restore,
     countPages,

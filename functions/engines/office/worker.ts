@@ -9,11 +9,11 @@ import { recognize } from './detect/recognize.ts';
 import type { Input } from './inputs.ts';
 import { type Prepared, REWRITTEN, type SourceOperations } from './request.ts';
 import { chunkFile, findChunks } from './word/chunks.ts';
-import { layOutAsWord, withoutFloatingTables } from './word/rewrite.ts';
+import { layOutAsWord, withoutSlowParts } from './word/rewrite.ts';
 
 await serveRequests<SourceOperations>({
   prepare,
-  inlineTables,
+  simplify,
   embed,
   count: ({ path }) => countPages(path),
 });
@@ -80,11 +80,11 @@ async function embed({ path, files }: SourceOperations['embed']): Promise<void> 
   writeFileSync(REWRITTEN, await withParts(bytes, new Map(embedded)));
 }
 
-async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<boolean> {
+async function simplify({ path }: SourceOperations['simplify']): Promise<boolean> {
   const bytes = readFileSync(path);
-  const inline = isArchive(bytes) ? await withoutFloatingTables(bytes).catch(() => undefined) : undefined;
-  if (inline) writeFileSync(REWRITTEN, inline);
-  return inline !== undefined;
+  const simple = isArchive(bytes) ? await withoutSlowParts(bytes).catch(() => undefined) : undefined;
+  if (simple) writeFileSync(REWRITTEN, simple);
+  return simple !== undefined;
 }
 
 function separatorOf(kind: Input, text = ''): string | undefined {

@@ -150,12 +150,15 @@ function readSettings(settings: string): Settings {
   return read;
 }
 
-/** Moves the floating tables of a Word document into its text. Returns `undefined` if it has none. */
-export async function withoutFloatingTables(bytes: Buffer): Promise<Buffer | undefined> {
+/** Elements that LibreOffice may take minutes for: the positions of floating tables, and 3D effects. */
+const SLOW = /<w:tbl(?:pPr|Overlap)\b[^<>]*\/>|<a:(scene3d|sp3d)\b(?:[^<>]*\/>|.*?<\/a:\1>)/gs;
+
+/** Moves the floating tables of a Word document into its text and removes 3D effects. Returns `undefined` if it has none. */
+export async function withoutSlowParts(bytes: Buffer): Promise<Buffer | undefined> {
   const changed = new Map<string, string>();
   for (const [name, text] of await readParts(bytes, (part) => TEXT.test(part))) {
-    const inline = text.replace(/<w:tbl(pPr|Overlap)\b[^<>]*\/>/g, '');
-    if (inline.length < text.length) changed.set(name, inline);
+    const simple = text.replace(SLOW, '');
+    if (simple.length < text.length) changed.set(name, simple);
   }
   return changed.size > 0 ? withParts(bytes, changed) : undefined;
 }

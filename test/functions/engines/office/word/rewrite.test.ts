@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { scanArchive } from '../../../../../functions/engines/office/detect/archive.ts';
-import { layOutAsWord, withoutFloatingTables } from '../../../../../functions/engines/office/word/rewrite.ts';
+import { layOutAsWord, withoutSlowParts } from '../../../../../functions/engines/office/word/rewrite.ts';
 import { makeArchive, makeDocx } from '../detect/archives.ts';
 
 const layOut = async (bytes: Buffer) => (await layOutAsWord(bytes)).bytes;
@@ -140,13 +140,22 @@ it('makes the floating tables of all parts of a Word document inline', async () 
     { name: 'word/footer2.xml', content: table },
   ]);
 
-  const inline = await withoutFloatingTables(bytes);
+  const inline = await withoutSlowParts(bytes);
 
   expect(await partsOf(inline!)).toEqual({
     'word/document.xml': 'no table',
     'word/footer2.xml': '<w:tblPr><w:tblW w:w="9"/></w:tblPr>',
   });
-  expect(await withoutFloatingTables(inline!)).toBeUndefined();
+  expect(await withoutSlowParts(inline!)).toBeUndefined();
+});
+
+it('removes 3D effects from a Word document', async () => {
+  const effects = '<a:scene3d><a:camera/></a:scene3d><a:sp3d extrusionH="9"/>';
+  const bytes = makeArchive([{ name: 'word/document.xml', content: `<a:ln/>${effects}<a:ln/>` }]);
+
+  const simple = await withoutSlowParts(bytes);
+
+  expect(await partsOf(simple!)).toEqual({ 'word/document.xml': '<a:ln/><a:ln/>' });
 });
 
 it('divides runs after their properties were edited', async () => {
