@@ -20,6 +20,7 @@ const FEATURES = /^xl\/featurePropertyBag\/.+\.xml$/;
 const CHARTS: Correction = { part: /^(?:xl|ppt|word)\/charts\/chart\d*\.xml$/, edits: chartEdits };
 
 const SHEETS = /^xl\/worksheets\/.+\.xml$/;
+const VALUES: Correction = { part: SHEETS, edits: savedValueEdits };
 const WORKBOOK: readonly Correction[] = [
   { part: /^xl\/(?:work|chart)sheets\/.+\.xml$/, edits: sheetMarginEdits },
   {
@@ -30,7 +31,7 @@ const WORKBOOK: readonly Correction[] = [
         : [],
   },
   { part: FEATURES },
-  { part: SHEETS, edits: savedValueEdits },
+  VALUES,
   { part: SHEETS, edits: scrollEdits },
   { part: /^xl\/drawings\/.+\.xml$/, edits: slicerEdits },
   { part: TABLE_PARTS, allEdits: tableStyleEdits },
@@ -42,9 +43,13 @@ const PRESENTATION: readonly Correction[] = [
   CHARTS,
 ];
 
-/** Returns the corrections of a kind of document such as `xlsx`. Those of the text of Word documents are in `word/`. */
-export function correctionsOf(kind: string): readonly Correction[] {
-  if (/^xl[st][xm]$/.test(kind)) return WORKBOOK;
+/**
+ * Returns the corrections of a kind of document such as `xlsx`: those of its look, or only those of its values. Those of the text of
+ * Word documents are in `word/`.
+ */
+export function correctionsOf(kind: string, { isPrinted = true } = {}): readonly Correction[] {
+  if (/^xl[st][xm]$/.test(kind)) return isPrinted ? WORKBOOK : [VALUES];
+  if (!isPrinted) return [];
   if (/^do[ct][xm]$/.test(kind)) return [CHARTS];
   return /^p[op][tsp][xm]$/.test(kind) ? PRESENTATION : [];
 }

@@ -15,6 +15,8 @@ export interface SourceOperations {
     readonly encoding: string | undefined;
     /** Whether the result has pages. Other results should be as close to the source as possible. */
     readonly isPrinted: boolean;
+    /** Whether the result has formulas. */
+    readonly hasFormulas: boolean;
   };
   /** Moves the floating tables of a Word document into its text and removes 3D effects, in `REWRITTEN`. Returns whether it has any. */
   readonly simplify: { readonly path: string };

@@ -64,7 +64,9 @@ export function createSources(dependencies: ScriptDependencies) {
     const path = relative(directory, source.path);
     const editable = readEditable(conversion.format);
     const isPrinted = editable === undefined;
-    const reply = await run<Prepared>('prepare', { path, claims, encoding, isPrinted }, conversion);
+    const hasFormulas = !isPrinted && editable !== 'csv';
+    const task = { path, claims, encoding, isPrinted, hasFormulas };
+    const reply = await run<Prepared>('prepare', task, conversion);
     const kind = readInput(reply.kind);
     // The source may have compromised the worker.
     if (!kind) throw new ConversionError('CONVERSION_FAILED');

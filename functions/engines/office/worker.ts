@@ -23,6 +23,7 @@ async function prepare({
   claims,
   encoding,
   isPrinted,
+  hasFormulas,
 }: SourceOperations['prepare']): Promise<Prepared> {
   const bytes = readFileSync(path);
   const { kind, encrypted, text } = await recognize(bytes, claims, encoding);
@@ -39,7 +40,10 @@ async function prepare({
     const laidOut =
       isWord && isPrinted ? await layOutAsWord(rewritten ?? bytes).catch(() => undefined) : undefined;
     rewritten = laidOut?.bytes ?? rewritten;
-    const corrected = await correct(rewritten ?? bytes, isPrinted ? correctionsOf(kind) : []);
+    const corrected = await correct(
+      rewritten ?? bytes,
+      hasFormulas ? [] : correctionsOf(kind, { isPrinted }),
+    );
     rewritten = corrected.bytes ?? rewritten;
     isTight = corrected.isEastAsian;
     pages = laidOut?.pages;

@@ -4,6 +4,7 @@ import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 import { makeXlsx } from '../engines/office/detect/archives.ts';
+import { readPdf } from '../engines/office/read-pdf.ts';
 
 const { convertOne } = useEngine(doc2any, createEngine);
 
@@ -31,4 +32,13 @@ it('draws the style of a table', async () => {
     [0xb9, 0xcd, 0xe5, 255],
     [0xdc, 0xe6, 0xf2, 255],
   ]);
+});
+
+it.each(['pdf', 'csv'] as const)('keeps the saved values of unknown functions in %s', async (format) => {
+  const source = makeXlsx('<row r="1"><c r="A1" t="str"><f>StatusOf(B1)</f><v>Approved</v></c></row>');
+
+  const result = await convertOne(source, { format, options: 'in_ext=.xlsx' });
+
+  const text = format === 'csv' ? result.toString() : (await readPdf(result))[0]!.text;
+  expect(text).toContain('Approved');
 });
