@@ -5,7 +5,7 @@ import { ZipFile } from 'yazl';
 import { serveRequests } from '../worker/serve.ts';
 import type { Standard } from './finish-options.ts';
 import { contentStreams } from './graph/content.ts';
-import { describeDocument, type FileFacts } from './graph/describe.ts';
+import { describeDocument, type FileFacts, signaturesOf } from './graph/describe.ts';
 import { userUnit } from './graph/draw.ts';
 import { type EditRequest, editGraph } from './graph/edit.ts';
 import { readFieldValues } from './graph/fill.ts';
@@ -40,6 +40,8 @@ const operations = {
     return {
       pageCount: graph.pages.length,
       isEncrypted: graph.trailer['/Encrypt'] !== undefined,
+      isSigned:
+        signaturesOf(graph, 0).length > 0 || graph.dict(graph.root['/Perms'])['/DocMDP'] !== undefined,
       /** Whether qpdf merges it into another document without losing parts. */
       isMergeable: graph.root['/OCProperties'] === undefined && !hasInlineFiles(graph),
     };

@@ -203,7 +203,9 @@ export function jobOf(
     ...(imageQuality !== undefined && { optimizeImages: '', jpegQuality: String(imageQuality) }),
     ...(degrees !== 0 && { rotate: `+${degrees}` }),
     // A new encryption replaces the old one.
-    ...(encrypt ? { encrypt: encryption(encrypt) } : decrypt && { decrypt: '', removeRestrictions: '' }),
+    ...(encrypt ? { encrypt: encryption(encrypt) } : decrypt && { decrypt: '' }),
+    // Readers warn of usage rights that are no longer valid.
+    ...(decrypt && { removeRestrictions: '' }),
     ...(linearize && { linearize: '' }),
     // PDF/A requires the line break.
     ...(json === undefined && { newlineBeforeEndstream: '' }),

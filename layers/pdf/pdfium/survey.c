@@ -86,12 +86,14 @@ struct survey survey_document(const char *bytes, size_t size)
     // Object streams of an encrypted document cannot be read here.
     const bool locked = count_of(bytes, size, "/ObjStm") > 0 && count_of(bytes, size, "/Encrypt") > 0;
     const bool foreign = counts.descriptors > counts.files || counts.cid_fonts > counts.descriptors;
+    // Usage rights of Adobe Reader cover bytes as signatures do.
+    const size_t rights = count_of(bytes, size, "/TransformMethod/UR") + count_of(bytes, size, "/TransformMethod /UR");
     return (struct survey) {
         .foreign_glyphs = locked || (counts.cid_fonts > 0 && foreign),
         .hidden_layers = locked || (counts.layers > 0 && counts.states > 0),
         .bare_lines = locked || counts.lines > 0,
         .user_units = locked || counts.units > 0,
-        .is_signed = memmem(bytes, size, "/ByteRange", 10) != NULL,
+        .is_signed = count_of(bytes, size, "/ByteRange") > rights,
         .is_archive = memmem(bytes, size, "pdfaid:part", 11) != NULL,
     };
 }

@@ -261,7 +261,8 @@ function fieldValue(graph: Graph, value: Value): unknown {
   return textOf(value) ?? (typeof value === 'string' && value.startsWith('/') ? value.slice(1) : null);
 }
 
-function signaturesOf(graph: Graph, bytes: number): object[] {
+/** Describes the signed fields. */
+export function signaturesOf(graph: Graph, bytes: number): object[] {
   return [...fieldsOf(graph).values()].flatMap(({ name: field, dict }) => {
     const signature = graph.dict(dict['/V']);
     if (graph.get(dict['/FT']) !== '/Sig' || Object.keys(signature).length === 0) return [];

@@ -12,8 +12,12 @@ export function readMarks(source: string) {
     bytes: bytes.length,
     version: /%PDF-(\d\.\d)/.exec(head)?.[1] ?? '',
     isLinearized: head.includes('/Linearized'),
-    /** A signature is never compressed, because the bytes that it covers must be readable in the file. */
-    isSigned: bytes.includes('/ByteRange'),
+    /**
+     * A signature is never compressed, because the bytes that it covers must be readable in the file. Usage rights of
+     * Adobe Reader cover bytes as well.
+     */
+    isSigned:
+      count(bytes, '/ByteRange') > count(bytes, '/TransformMethod/UR') + count(bytes, '/TransformMethod /UR'),
     isEncrypted: bytes.includes('/Encrypt'),
     /** Whether it claims to be PDF/A, which requires metadata that are readable in the file. */
     isArchive: bytes.includes('pdfaid:part'),
@@ -22,6 +26,12 @@ export function readMarks(source: string) {
     /** The standards that it claims to follow, such as `PDF/A-2b`. */
     claims,
   };
+}
+
+function count(bytes: Buffer, text: string): number {
+  let found = 0;
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length)) found += 1;
+  return found;
 }
 
 /** Returns the standards that a PDF claims to follow, from its metadata if they are not compressed. */

@@ -201,7 +201,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     options: ToolboxOptions,
   ): Promise<void> {
     for (const { pdf, facts, parameter } of sources) {
-      if (changing !== undefined && (await pdf.marks()).isSigned) {
+      if (changing !== undefined && facts.isSigned) {
         const message = `The document is signed, and '${changing}' would make its signatures invalid. Add -force to change it.`;
         throw new ConversionError('CONVERSION_FAILED', message, { parameter: changing });
       }

@@ -20,3 +20,9 @@ it('draws the first page of a stamp over every page', () => {
     overlay: [{ file: 's.pdf', from: '1', repeat: '1' }],
   });
 });
+
+it('removes usage rights, which a rewritten PDF no longer has, even if it is encrypted', () => {
+  const edits = [{ decrypt: true }, { decrypt: true, encrypt: { userPassword: 'open' } }];
+
+  for (const edit of edits) expect(jobOf(FILES, edit)).toHaveProperty('removeRestrictions');
+});

@@ -373,6 +373,14 @@ describe('a PDF', () => {
     '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]>>',
     '<</FT/Sig/T(s)/V<</Type/Sig/ByteRange[0 1 2 3]/Contents<00>>>>>',
   ]);
+  const rights = '/Type/Sig/ByteRange[0 1 2 3]/Contents<00>/Reference[<</Type/SigRef/TransformMethod/UR3>>]';
+  const extended = (entries: string) =>
+    pdfOf([
+      `<</Type/Catalog/Pages 2 0 R/Perms<</UR3<<${rights}>>${entries}>>/AcroForm<</Fields[4 0 R]>>>>`,
+      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+      '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]>>',
+      '<</FT/Sig/T(unsigned)>>',
+    ]);
   const xmp = '<x:xmpmeta xmlns:x="adobe:ns:meta/"><pdfaid:part>2</pdfaid:part></x:xmpmeta>';
   const archived = pdfOf([
     '<</Type/Catalog/Pages 2 0 R/Metadata 4 0 R>>',
@@ -383,6 +391,7 @@ describe('a PDF', () => {
 
   it.each([
     ['that is signed', signed, '-number=%p', /would make its signatures invalid.*-force/],
+    ['that is certified', extended('/DocMDP<<>>'), '-number=%p', /would make its signatures invalid.*-force/],
     ['that is PDF/A', archived, '-encrypt=secret', /PDF\/A, which does not allow encryption/],
   ])('%s is changed only with -force', async (_, source, options, message) => {
     const error = await refusal(source, { format: 'pdf', options });
@@ -392,6 +401,12 @@ describe('a PDF', () => {
     expect(files).toHaveLength(1);
     if (source === archived) expect(files[0]!.includes('pdfaid')).toBe(false);
     expect(warnings).toHaveLength(source === archived ? 1 : 0);
+  });
+
+  it.each(['-number=%p', '-linearize'])('with usage rights is not signed for %s', async (options) => {
+    const { warnings } = await convert(extended(''), { format: 'pdf', options });
+
+    expect(warnings).toEqual([]);
   });
 
   it('is changed only as its permissions allow, or with its owner password', async () => {
