@@ -29,30 +29,18 @@ const LIMIT_OUTLINE = `(depth) => {${ELEMENTS_IN}
   }
 }`;
 
-/**
- * Adds spaces that Chromium keeps in the titles of bookmarks between the lines of a heading. They are too small to
- * move anything.
- */
-const SEPARATE_LINES = `() => {${ELEMENTS_IN}
-  const space = () => {
-    const element = document.createElement('docmill-space');
-    element.style.cssText = 'all: initial !important; white-space: pre !important; font-size: 0.1px !important; line-height: 0 !important';
-    element.textContent = ' ';
-    return element;
-  };
-  const isInline = (element) => /^(inline|contents|none)/.test(getComputedStyle(element).display);
-  const hasText = (node) => node && (node.textContent.trim() !== '' || hasText(node.nextSibling));
-  const isLast = (element) => element.matches('h1, h2, h3, h4, h5, h6') ||
-    (!hasText(element.nextSibling) && isLast(element.parentElement));
-  const headings = [...elementsIn(document)].filter((element) => element.matches('h1, h2, h3, h4, h5, h6'));
-  for (const element of headings.flatMap((heading) => [...heading.querySelectorAll('*')])) {
-    if (element.localName === 'br') element.before(space());
-    if (!(element instanceof HTMLElement) || element.childNodes.length === 0 || isInline(element)) continue;
-    const previous = element.previousSibling;
-    if (previous?.nodeType === Node.TEXT_NODE && previous.data.trim() !== '') element.before(space());
-    if (!isLast(element)) element.append(space());
-  }
+const HEADINGS = `() => {${ELEMENTS_IN}
+  const isHeading = (element) => element.matches(':is(h1, h2, h3, h4, h5, h6):not([role=none]), [role=heading]') && element.getClientRects().length > 0;
+  return JSON.stringify([...elementsIn(document)].filter(isHeading).map((heading) => heading.innerText));
 }`;
+
+/** Returns the texts of the headings. */
+export async function readHeadings(session: Session): Promise<readonly string[]> {
+  const headings: unknown = JSON.parse(String(await evaluate(session, HEADINGS)));
+  return (headings as unknown[]).map((text) =>
+    String(text).replaceAll('\u00ad', '').trim().replace(/\s+/g, ' '),
+  );
+}
 
 /** Applies the options that change the content of a page before it is printed. */
 export async function applyDocumentOptions(session: Session, options: Html2pdfOptions): Promise<void> {
@@ -60,7 +48,6 @@ export async function applyDocumentOptions(session: Session, options: Html2pdfOp
   if (title !== undefined) await evaluate(session, SET_TITLE, title);
   if (!externalLinks || !internalLinks) await evaluate(session, REMOVE_LINKS, !externalLinks, !internalLinks);
   if (outlineDepth !== undefined) await evaluate(session, LIMIT_OUTLINE, outlineDepth);
-  await evaluate(session, SEPARATE_LINES);
 }
 
 /** Whether an element with text has a filter, which Chromium prints as a picture. */

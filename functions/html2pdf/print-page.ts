@@ -16,6 +16,7 @@ import {
   numberContents,
   pinToWindow,
   printSheets,
+  readHeadings,
   showFilteredText,
 } from './document.ts';
 import type { Html2pdfOptions } from './options.ts';
@@ -39,10 +40,10 @@ import {
 import { splitHugeTables } from './tables.ts';
 import {
   type Bookmark,
-  makeGray,
   readBookmarks,
   readDestinations,
   readWrittenPdf,
+  updatePdf,
   useDeviceColors,
 } from './written-pdf.ts';
 
@@ -117,10 +118,11 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   const [path, overlay] = [join(folder, 'page.pdf'), join(folder, OVERLAY)];
   const output = { path, limits };
   let bookmarks: readonly Bookmark[] = [];
+  const headings = options.outline || named ? await readHeadings(session) : [];
   if (options.toc || named) {
     await printToFile(session, { ...survey, generateDocumentOutline: true }, output);
     const written = readWrittenPdf(await readOutput(path));
-    if (written) bookmarks = readBookmarks(written);
+    if (written) bookmarks = readBookmarks(written, headings);
     if (options.toc && written) await numberContents(session, readDestinations(written), options);
   }
   const longest = longestOf({ title, url: request.url, bookmarks });
@@ -137,9 +139,9 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   // Page numbers counted from the end, or past it, are only known after everything has been printed once.
   const ranges = chromiumRanges(options, pageCount);
   if (ranges) await printToFile(session, { ...settings, pageRanges: ranges }, output);
-  // Must precede the file update that makes the PDF gray.
+  // Must precede the update of the file.
   if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColors(path);
-  if (options.grayscale) await makeGray(path);
+  await updatePdf(path, options.outline ? headings : [], options.grayscale);
   const hasText = await hasFilteredText(session);
   if (hasText) {
     await showFilteredText(session);
@@ -179,7 +181,7 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   const isMissing = await showRunningTexts(session, pages, { ...paper, hasResources });
   if (isMissing) warnings.push('A picture or style sheet of a header or footer could not be loaded.');
   await printToFile(session, overlaySettings(paper), { path: overlay, limits });
-  if (options.grayscale) await makeGray(overlay);
+  await updatePdf(overlay, [], options.grayscale);
   return { ...reply, hasOverlay: true };
 };
 

@@ -34,6 +34,8 @@ export function readWrittenPdf(pdf: Buffer): WrittenPdf | undefined {
 
 /** A heading that has a bookmark. */
 export interface Bookmark {
+  /** Number of the object. */
+  readonly number: number;
   readonly title: string;
   /** Nesting level, 1 for the outermost. */
   readonly level: number;
@@ -41,8 +43,8 @@ export interface Bookmark {
   readonly page: number;
 }
 
-/** Returns the bookmarks in the order of the document. */
-export function readBookmarks(pdf: WrittenPdf): Bookmark[] {
+/** Returns the bookmarks in the order of the document, with the texts of their headings as titles. */
+export function readBookmarks(pdf: WrittenPdf, headings: readonly string[]): Bookmark[] {
   const pages = pageNumbers(pdf);
   const catalog = pdf.object(reference(pdf.trailer, 'Root'));
   const bookmarks: Bookmark[] = [];
@@ -53,12 +55,35 @@ export function readBookmarks(pdf: WrittenPdf): Bookmark[] {
     seen.add(number);
     const text = pdf.object(number);
     const page = pages.get(Number(/\/Dest \[(\d+) 0 R/.exec(text)?.[1]));
-    if (page !== undefined) bookmarks.push({ title: readTitle(text), level, page });
+    if (page !== undefined) bookmarks.push({ number, title: readTitle(text), level, page });
     // Children come before the next sibling.
     pending.push({ number: reference(text, 'Next'), level });
     pending.push({ number: reference(text, 'First'), level: level + 1 });
   }
-  return bookmarks;
+  return restoreTitles(bookmarks, headings);
+}
+
+/** Maximum number of headings without a bookmark that are skipped. */
+const MAX_SKIPPED = 20;
+
+/**
+ * Replaces the titles with the texts of the headings. Chromium's titles are what it paints: without the spaces where
+ * lines wrap, and with the words of right-to-left scripts in reverse order.
+ */
+function restoreTitles(bookmarks: readonly Bookmark[], headings: readonly string[]): Bookmark[] {
+  const keys = headings.map(lettersOf);
+  let next = 0;
+  return bookmarks.map((bookmark) => {
+    const found = keys.slice(next, next + MAX_SKIPPED).indexOf(lettersOf(bookmark.title));
+    if (found < 0) return bookmark;
+    next += found + 1;
+    return { ...bookmark, title: headings[next - 1]! };
+  });
+}
+
+/** Returns the sorted characters of a text, without spaces, hyphens and invisible ones, which depend on the lines. */
+function lettersOf(text: string): string {
+  return [...text.replace(/[\s\p{Cf}\u2010-]+/gu, '')].sort().join('');
 }
 
 /** Returns the pages, from 1, of link targets within the document, by the element's `id`. */
@@ -101,52 +126,70 @@ function reference(text: string, key: string): number {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
 
+const TITLE = /\/Title (?:<FEFF([0-9A-F]*)>|\(((?:[^\\()]|\\.)*)\))/is;
+
 function readTitle(text: string): string {
-  const hex = /\/Title <FEFF([0-9A-F]*)>/i.exec(text)?.[1];
+  const [, hex, literal = ''] = TITLE.exec(text) ?? [];
   if (hex !== undefined) return Buffer.from(hex, 'hex').swap16().toString('utf16le');
-  const literal = /\/Title \(((?:[^\\()]|\\.)*)\)/s.exec(text)?.[1] ?? '';
   return literal.replace(/\\([0-7]{3}|.)/gs, (_, code: string) =>
     code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : (ESCAPES[code] ?? code),
   );
 }
 
 /**
- * Converts a PDF that Chromium has written to grayscale. Each page ends with a white rectangle in blend mode Color,
- * which takes hue and saturation from white (none) and keeps the luminosity. Text stays text.
+ * Changes a PDF that Chromium has written: gives its bookmarks the texts of `headings`, and shows it in gray if `gray`.
  */
-export async function makeGray(path: string): Promise<void> {
-  await writeOutput(path, addGray(await readOutput(path)));
+export async function updatePdf(path: string, headings: readonly string[], gray: boolean): Promise<void> {
+  if (headings.length === 0 && !gray) return;
+  const pdf = await readOutput(path);
+  const written = readWrittenPdf(pdf);
+  if (!written && gray)
+    throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed in grayscale.');
+  if (!written) return;
+  const objects = [...titledBookmarks(written, headings), ...(gray ? grayPages(written) : [])];
+  if (objects.length > 0) await writeOutput(path, append(pdf, written, objects));
 }
 
-/** Returns the PDF followed by an incremental update (ISO 32000-1, 7.5.6) that replaces each page. */
-function addGray(pdf: Buffer): Buffer {
-  const written = readWrittenPdf(pdf);
-  if (!written) {
-    throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed in grayscale.');
-  }
-  const { offsets, start, trailer } = written;
+type PdfObject = readonly [number: number, text: string];
+
+function titledBookmarks(written: WrittenPdf, headings: readonly string[]): PdfObject[] {
+  return readBookmarks(written, headings).flatMap(({ number, title }) => {
+    const text = written.object(number);
+    if (readTitle(text) === title) return [];
+    const hex = Buffer.from(`\ufeff${title}`, 'utf16le').swap16().toString('hex');
+    return [[number, text.replace(TITLE, `/Title <${hex}>`)]];
+  });
+}
+
+/** Ends each page with a white rectangle in blend mode Color, which takes hue and saturation from white (none). */
+function grayPages({ offsets, object }: WrittenPdf): PdfObject[] {
   const state = offsets.length;
   const before = state + 1;
   const after = state + 2;
   const pages = offsets
-    .map((_, number) => ({ number, page: written.object(number) }))
+    .map((_, number) => ({ number, page: object(number) }))
     .filter(({ page }) => page.startsWith('<</Type /Page\n'));
-  const objects: Array<[number: number, text: string]> = [
+  return [
     [state, '<</Type /ExtGState\n/BM /Color>>'],
     [before, stream('q\n')],
     // Larger than any page.
     [after, stream('\nQ\nq /DmGray gs 1 g 0 0 14400 14400 re f Q\n')],
-    ...pages.map(({ number, page }): [number, string] => [number, update(page, { state, before, after })]),
+    ...pages.map(({ number, page }): PdfObject => [number, update(page, { state, before, after })]),
   ];
+}
 
+/** Returns the PDF followed by an incremental update (ISO 32000-1, 7.5.6) with changed objects. */
+function append(pdf: Buffer, { offsets, start, trailer }: WrittenPdf, objects: readonly PdfObject[]): Buffer {
   let body = '\n';
   let xref = 'xref\n';
-  for (const [number, text] of objects.sort(([one], [other]) => one - other)) {
+  const sorted = objects.toSorted(([one], [other]) => one - other);
+  for (const [number, text] of sorted) {
     const offset = String(pdf.length + body.length).padStart(10, '0');
     xref += `${number} 1\n${offset} 00000 n \n`;
     body += `${number} 0 obj\n${text}\nendobj\n`;
   }
-  const end = trailer.replace(/\/Size \d+/, `/Size ${state + 3}\n/Prev ${start}`);
+  const size = Math.max(offsets.length, sorted.at(-1)![0] + 1);
+  const end = trailer.replace(/\/Size \d+/, `/Size ${size}\n/Prev ${start}`);
   const position = pdf.length + body.length;
   return Buffer.concat([
     pdf,

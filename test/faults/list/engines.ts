@@ -46,7 +46,10 @@ export const engines = [
     'functions/html2pdf/print-page.ts',
     [
       ['marginTop: top / INCH', 'marginTop: bottom / INCH'],
-      ['if (options.grayscale) await makeGray(path);', 'if (options.lowQuality) await makeGray(path);'],
+      [
+        'options.outline ? headings : [], options.grayscale',
+        'options.outline ? headings : [], options.lowQuality',
+      ],
     ],
     'test/functions/html2pdf/convert.',
   ),

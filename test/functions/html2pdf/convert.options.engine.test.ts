@@ -27,7 +27,9 @@ const { asked, convert, origin, pdf } = await usePages({
       <div style="filter:drop-shadow(0 0 3px #888)"><b style="visibility:hidden">hidden</b> shadowed <a href="https://example.com/">link</a></div>`,
   '/twice': '<!doctype html><p>twice',
   '/lines': `<!doctype html><h1>First<br>line</h1><h2>Text<div>block</div></h2>
-      <h2 style="display:flex;gap:9px"><b>One</b><b>two</b></h2><h2>co<wbr>herent <i>words</i></h2>`,
+      <h2 style="display:flex;gap:9px"><b>One</b><b>two</b></h2><h2>co<wbr>herent <i>words</i></h2>
+      <style>.narrow{width:2em}</style><h2></h2><h2 class=narrow>state-of-the-art ma&shy;chines</h2>
+      <h2 class=narrow dir=rtl>&#x5e8;&#x5d0;&#x5e9;&#x5d5;&#x5df; &#x5e9;&#x5e0;&#x5d9;</h2><p class=narrow role=heading>a role</p>`,
   '/deep/logo.html':
     '<!doctype html><html><head><link rel=stylesheet href="../deep/style.css"></head><body><img src="logo.svg" alt=""><b></b>',
   '/deep/logo.svg': (_, response) =>
@@ -96,7 +98,10 @@ describe('a PDF', () => {
   it('separates the lines of a heading in its bookmark', async () => {
     const { titles } = await inside((await pdf('/lines')).bytes);
 
-    expect(titles).toEqual(['First line', 'Text block', 'One two', 'coherent words']);
+    expect(titles).toEqual([
+      ...['First line', 'Text block', 'One two', 'coherent words'],
+      ...['state-of-the-art machines', 'ראשון שני', 'a role'],
+    ]);
   });
 
   it('has bookmarks, structure, language and alternative texts', async () => {
