@@ -126,7 +126,8 @@ export function hasSections(running: RunningTexts): boolean {
   );
 }
 
-const RESOURCE = /<link\b|\bsrc(?:set)?\s*=\s*["']?(?!["']?data:)|url\(\s*["']?(?!["']?data:)/i;
+const RESOURCE =
+  /<(?:link|image|object)\b|@import|\b(?:src(?:set)?|background)\s*=\s*["']?(?!["']?data:)|url\(\s*["']?(?!["']?data:)/i;
 
 /** Whether HTML contains resources to load, which Chromium does not do in its own headers and footers. */
 export function loads({ html }: RunningText): boolean {
@@ -151,13 +152,16 @@ type Longest = Readonly<Record<string, string>>;
 /** Makes the URLs of a template's resources absolute, because headers and footers share one document. */
 const RESOLVE = `(html) => {
   const page = new DOMParser().parseFromString(html, 'text/html');
-  const resolve = (css) => css.replace(/url\\(\\s*(["']?)(.*?)\\1\\s*\\)/gi, (all, quote, url) =>
-    URL.canParse(url, page.baseURI) ? 'url(' + quote + new URL(url, page.baseURI).href + quote + ')' : all);
-  for (const name of ['src', 'href']) {
-    for (const element of page.querySelectorAll('[' + name + ']')) {
-      if (typeof element[name] === 'string') element.setAttribute(name, element[name]);
-    }
+  const absolute = (url) => (URL.canParse(url, page.baseURI) ? new URL(url, page.baseURI).href : url);
+  const resolve = (css) => css
+    .replace(/@import\\s+(["'])(.*?)\\1/gi, '@import url($1$2$1)')
+    .replace(/url\\(\\s*(["']?)(.*?)\\1\\s*\\)/gi, (_, quote, url) => 'url(' + quote + absolute(url) + quote + ')');
+  for (const name of ['src', 'href', 'data', 'background']) {
+    for (const element of page.querySelectorAll('[' + name + ']:not([' + name + '^="#"])'))
+      element.setAttribute(name, absolute(element.getAttribute(name)));
   }
+  for (const element of page.querySelectorAll('[srcset]'))
+    element.srcset = element.srcset.replace(/(^|,\\s)\\s*(\\S+)/g, (_, before, url) => before + absolute(url));
   for (const element of page.querySelectorAll('[style]')) element.setAttribute('style', resolve(element.getAttribute('style')));
   for (const style of page.querySelectorAll('style')) style.textContent = resolve(style.textContent);
   for (const base of page.querySelectorAll('base, script, meta, title')) base.remove();
@@ -280,7 +284,7 @@ function htmlTemplate(html: string, edge: Edge, place: Place): string {
   const outer = edge === 'header' ? 'top' : 'bottom';
   const style = [
     `position:absolute;${outer}:0;left:${left}mm;right:${right}mm;height:${edge === 'header' ? place.top : place.bottom}mm`,
-    'font-size:12pt;overflow:hidden;-webkit-print-color-adjust:exact',
+    'margin:0;padding:0;border:0;display:block;font-size:12pt;overflow:hidden;-webkit-print-color-adjust:exact',
   ];
   return `<div style="${style.join(';')}">${classes}</div>`;
 }
@@ -362,7 +366,9 @@ const SHEETS = `html, body {
   width: auto !important; height: auto !important; position: static !important; display: block !important;
   overflow: visible !important; transform: none !important; zoom: 1 !important;
 }
-body > * + * { break-before: page }`;
+body > * { margin: 0 !important; padding: 0 !important; border: 0 !important; display: block !important }
+body > * + * { break-before: page }
+@page { margin: 0 !important }`;
 
 /** Waits until all resources are loaded, and returns whether one of them is missing. */
 const LOAD = `async () => {

@@ -32,6 +32,8 @@ const { asked, convert, origin, pdf } = await usePages({
       <h2 class=narrow dir=rtl>&#x5e8;&#x5d0;&#x5e9;&#x5d5;&#x5df; &#x5e9;&#x5e0;&#x5d9;</h2><p class=narrow role=heading>a role</p>`,
   '/deep/logo.html':
     '<!doctype html><html><head><link rel=stylesheet href="../deep/style.css"></head><body><img src="logo.svg" alt=""><b></b>',
+  '/deep/other.html':
+    '<!doctype html><style>@import "style.css"; @page { margin: 50px } div { padding: 30px }</style><img srcset="logo.svg 1x, no.svg 9x" alt=""><b></b>',
   '/deep/logo.svg': (_, response) =>
     response
       .setHeader('content-type', 'image/svg+xml')
@@ -198,27 +200,28 @@ describe('headers and footers', () => {
     expect(warnings).toEqual(['A picture or style sheet of a header or footer could not be loaded.']);
   });
 
-  it.each(['/document', 'upload'])(
-    'load pictures and style sheets relative to their URL: %s',
-    async (page) => {
-      const files = page === 'upload' ? [{ path: 'page.html', url: `${origin}/document` }] : undefined;
-      const query = {
-        '--header-html': `${origin}/deep/logo.html`,
-        '--footer-html': '<i>plain</i>',
-        '-T': '20',
-      };
-      const { bytes, warnings } = await pdf('/document', query, { files });
+  it.each([
+    ['/document', 'logo.html'],
+    ['upload', 'logo.html'],
+    ['/document', 'other.html'],
+  ])('load pictures and style sheets relative to their URL: %s, %s', async (page, name) => {
+    const files = page === 'upload' ? [{ path: 'page.html', url: `${origin}/document` }] : undefined;
+    const query = {
+      '--header-html': `${origin}/deep/${name}`,
+      '--footer-html': '<i>plain</i>',
+      '-T': '20',
+    };
+    const { bytes, warnings } = await pdf('/document', query, { files });
 
-      const { data, info } = await sharp(await drawPage(bytes, 1, 1))
-        .raw()
-        .toBuffer({ resolveWithObject: true });
-      const colorAt = (x: number, y: number) =>
-        [...data.subarray((y * info.width + x) * info.channels)].slice(0, 3);
-      expect(colorAt(33, 5)).toEqual([0, 128, 0]);
-      expect(colorAt(200, 5)).toEqual([0, 0, 255]);
-      expect(warnings).toEqual([]);
-    },
-  );
+    const { data, info } = await sharp(await drawPage(bytes, 1, 1))
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const colorAt = (x: number, y: number) =>
+      [...data.subarray((y * info.width + x) * info.channels)].slice(0, 3);
+    expect(colorAt(33, 5)).toEqual([0, 128, 0]);
+    expect(colorAt(200, 5)).toEqual([0, 0, 255]);
+    expect(warnings).toEqual([]);
+  });
 
   it.each([
     [{ '--footer-center': `${'A sentence that is long. '.repeat(4)}End` }, 1, []],
