@@ -204,7 +204,7 @@ const [TIFF_PLANES, TIFF_YCBCR] = [284, 6];
 function variantOf(kind: Decoding['kind'], bytes: Buffer): string | undefined {
   try {
     if (kind === 'jpg') return rareFrame(bytes);
-    if (kind === 'dds' && bytes.toString('latin1', 84, 88) === 'DX10') return 'a DDS of DirectX 10';
+    if (kind === 'dds') return rareTexture(bytes);
     if (
       kind === 'bmp' &&
       bytes.readUInt32LE(14) >= 40 &&
@@ -221,6 +221,14 @@ function variantOf(kind: Decoding['kind'], bytes: Buffer): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function rareTexture(bytes: Buffer): string | undefined {
+  const compression = bytes.toString('latin1', 84, 88);
+  if (compression === 'DX10') return 'a DDS of DirectX 10';
+  if (/^(?!DXT[135])\w{4}$/.test(compression)) return `a DDS with the compression ${compression}`;
+  const bits = bytes.readUInt32LE(88);
+  return /^\w/.test(compression) || [24, 32].includes(bits) ? undefined : `a DDS with ${bits} bits per pixel`;
 }
 
 function rareFrame(bytes: Buffer): string | undefined {

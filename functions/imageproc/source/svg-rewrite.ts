@@ -37,6 +37,8 @@ export async function rewriteSvg(text: string, maxPixels: number): Promise<strin
     svg = svg.replace(TAG, (tag) => withClip(tag, () => `docmill-clip-${++count}`));
   }
   if (/<(?:\w+:)?symbol\b[^>]*\s(?:width|height)\s*=/.test(svg)) svg = withSymbolSizes(svg);
+  // librsvg goes by the media type, which is often wrong.
+  svg = svg.replace(EMBEDDED, (_, head: string) => `data:image/${SIGNATURES[head]};base64,${head}`);
   return FOREIGN_PICTURE.test(svg) ? withPngs(svg, Math.min(maxPixels, MAX_EMBEDDED)) : svg;
 }
 
@@ -249,6 +251,17 @@ function withSymbolSizes(svg: string): string {
     });
 }
 
+/** Formats of pictures by the first characters of their base64. */
+const SIGNATURES: Readonly<Record<string, string>> = {
+  '/9j/': 'jpeg',
+  iVBORw0: 'png',
+  R0lGOD: 'gif',
+  UklGR: 'webp',
+};
+const EMBEDDED = RegExp(
+  `data:[\\w/+.-]*(?:;[\\w=-]+)*;base64,\\s*(${Object.keys(SIGNATURES).join('|')})`,
+  'g',
+);
 const FOREIGN_PICTURE = /data:image\/(gif|webp|avif)(?:;[^,;"']*)*;base64,([\w+/=\s]+)/;
 
 /** Converts embedded pictures to PNG. Those that cannot be read stay as they are. */

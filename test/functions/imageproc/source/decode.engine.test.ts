@@ -284,9 +284,32 @@ describe('a valid but rare variant', () => {
     return bmp;
   };
 
+  const texture = (compression: string) => {
+    const dds = Buffer.alloc(160);
+    dds.write('DDS ');
+    for (const [at, value] of [
+      [4, 124],
+      [8, 0x1007],
+      [12, 2],
+      [16, 2],
+      [76, 32],
+      [80, compression.startsWith('D') ? 4 : 64],
+      [88, 16],
+      [92, 0xf00],
+      [96, 0xf0],
+      [100, 0xf],
+      [108, 0x1000],
+    ] as const)
+      dds.writeUInt32LE(value, at);
+    dds.write(compression, 84);
+    return dds;
+  };
+
   it.each([
     ['a lossless or hierarchical JPEG', lossless],
     ['a BMP with compression 5', bitmap],
+    ['a DDS with the compression DXT4', () => texture('DXT4')],
+    ['a DDS with 16 bits per pixel', () => texture('\0\0\0\0')],
   ])('is named instead of being called damaged: %s', async (name, source) => {
     const error = await refusal(await source(), { format: 'png' });
 

@@ -98,12 +98,19 @@ describe('an SVG', () => {
     expect(await colorsAt(source, [99, 49], [1, 49])).toEqual([IN, IN]);
   });
 
-  it.each(['gif', 'webp', 'avif'] as const)('shows an embedded %s', async (format) => {
+  it.each([
+    ['gif', 'image/gif'],
+    ['webp', 'image/webp'],
+    ['avif', 'image/avif'],
+    ['jpeg', 'image/png'],
+    ['png', 'image/jpg;charset=utf-8'],
+    ['gif', 'application/octet-stream'],
+  ] as const)('shows an embedded %s of the type %s', async (format, type) => {
     const create = { width: 8, height: 8, channels: 3, background: '#0a0' } as const;
     const picture = await sharp({ create })
       .toFormat(format, { lossless: true } as object)
       .toBuffer();
-    const image = `<image width="100" height="100" href="data:image/${format};base64,${picture.toString('base64')}"/>`;
+    const image = `<image width="100" height="100" href="data:${type};base64,${picture.toString('base64')}"/>`;
 
     const [color] = await colorsAt(svg(image), [50, 50]);
 
