@@ -79,4 +79,28 @@ describe('selected pages', () => {
     const parts = await Promise.all(files.map(navigation));
     expect(parts.map(({ titles }) => titles)).toEqual([['Page 1', 'Page 2', 'Page 3'], ['Page 4']]);
   });
+
+  it('keep bookmarks that name pages by index, or lead to other files', async () => {
+    const pdf = await convertOne(
+      pdfOf([
+        '<</Type/Catalog/Pages 2 0 R/Outlines 5 0 R>>',
+        '<</Type/Pages/Count 2/Kids[3 0 R 4 0 R]>>',
+        '<</Type/Page/Parent 2 0 R/MediaBox[0 0 90 90]>>',
+        '<</Type/Page/Parent 2 0 R/MediaBox[0 0 90 90]>>',
+        '<</Type/Outlines/First 6 0 R/Last 8 0 R/Count 3>>',
+        '<</Title(First)/Parent 5 0 R/Dest[0/Fit]/Next 7 0 R>>',
+        '<</Title(Second)/Parent 5 0 R/Dest[1/Fit]/Prev 6 0 R/Next 8 0 R>>',
+        '<</Title(Other)/Parent 5 0 R/A<</S/GoToR/F 9 0 R/D[0/Fit]>>/Prev 7 0 R>>',
+        '<</Type/Filespec/F(other.pdf)>>',
+      ]),
+      { format: 'pdf', options: '-pages=2' },
+    );
+
+    const document = await getDocument({ data: new Uint8Array(pdf), verbosity: 0 }).promise;
+    const outline = (await document.getOutline()) as readonly { title: string; dest: unknown }[];
+    const { title, dest } = outline[0]!;
+    expect([title, await document.getPageIndex((dest as never[])[0]!)]).toEqual(['Second', 0]);
+    expect(outline[1]).toMatchObject({ title: 'Other', unsafeUrl: expect.stringContaining('other.pdf') });
+    await document.loadingTask.destroy();
+  });
 });

@@ -61,8 +61,9 @@ export class Navigation {
     if (typeof found === 'string') return this.target(found, depth + 1);
     if (!Array.isArray(found)) return undefined;
     const [first, ...view] = found as readonly Value[];
-    const page = isReference(first) ? this.#pageOf.get(first) : undefined;
-    if (page === undefined) return undefined;
+    // Some programs write the index of the page.
+    const page = isReference(first) ? this.#pageOf.get(first) : first;
+    if (typeof page !== 'number' || !this.graph.pages[page]) return undefined;
     return { page, view: view.map((each) => this.graph.get(each)).filter(isPlain) };
   }
 
@@ -86,8 +87,7 @@ export class Navigation {
         items.push({
           title: this.graph.get(item['/Title']) ?? 'u:',
           target: this.targetOf(item),
-          action:
-            action['/S'] === '/URI' ? { '/S': '/URI', '/URI': this.graph.get(action['/URI']) } : undefined,
+          action: OUTWARD.includes(action['/S'] ?? null) ? copyOf(this.graph, action) : undefined,
           style: {
             ...(color !== undefined && { '/C': this.graph.list(color).filter(isPlain) }),
             ...(flags !== undefined && { '/F': this.graph.number(flags) }),
@@ -101,6 +101,20 @@ export class Navigation {
     };
     return read(this.graph.dict(this.graph.root['/Outlines'])['/First'], 0);
   }
+}
+
+/** Actions that do not lead to pages of the document. */
+const OUTWARD: readonly Value[] = ['/URI', '/GoToR', '/Launch', '/Named'];
+
+/** Returns an action without references, which mean nothing in another document. */
+function copyOf(graph: Graph, action: Dictionary): Dictionary {
+  const copy = (value: Value, depth: number): Value => {
+    const found = graph.isStream(value) || depth > 4 ? null : graph.get(value);
+    if (Array.isArray(found)) return (found as readonly Value[]).map((each) => copy(each, depth + 1));
+    if (!isDictionary(found)) return found;
+    return Object.fromEntries(Object.entries(found).map(([name, each]) => [name, copy(each, depth + 1)]));
+  };
+  return copy({ ...action, '/Next': null }, 0) as Dictionary;
 }
 
 function isPlain(value: Value): boolean {
