@@ -64,6 +64,7 @@ void FPDFPageObj_Destroy(FPDF_PAGEOBJECT);
 int FPDFPageObj_GetType(FPDF_PAGEOBJECT);
 int FPDFPageObj_GetMatrix(FPDF_PAGEOBJECT, FS_MATRIX *);
 int FPDFPageObj_GetStrokeWidth(FPDF_PAGEOBJECT, float *width);
+int FPDFPageObj_GetFillColor(FPDF_PAGEOBJECT, unsigned *red, unsigned *green, unsigned *blue, unsigned *alpha);
 int FPDFPageObj_GetStrokeColor(FPDF_PAGEOBJECT, unsigned *red, unsigned *green, unsigned *blue, unsigned *alpha);
 int FPDFPageObj_SetStrokeColor(FPDF_PAGEOBJECT, unsigned red, unsigned green, unsigned blue, unsigned alpha);
 enum { FPDF_TEXTRENDERMODE_FILL = 0, FPDF_TEXTRENDERMODE_FILL_STROKE = 2 };

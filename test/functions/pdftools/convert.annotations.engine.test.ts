@@ -38,6 +38,38 @@ describe('boxes and annotations', () => {
   });
 });
 
+describe('letters with a thin line around them', () => {
+  const inkOf = async (content: string) => {
+    const font = '/Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>';
+    const source = pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Count 1/Kids[3 0 R]>>',
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 50]/Contents 4 0 R/Resources<<${font}>>>>`,
+      `<</Length ${content.length}>>\nstream\n${content}\nendstream`,
+    ]);
+    const picture = await convertOne(source, { format: 'png', options: '-r=72' });
+    return (await sharp(picture).toColorspace('b-w').raw().toBuffer()).reduce(
+      (ink, value) => ink + 255 - value,
+      0,
+    );
+  };
+  const PLAIN = 'BT /F 14 Tf 20 20 Td (Letters in bold) Tj ET';
+
+  it.each([
+    `0.1 w BT 2 Tr ${PLAIN.slice(2)}`,
+    '0.1 0 0 0.1 0 0 cm 1 w BT 2 Tr /F 140 Tf 200 200 Td (Letters in bold) Tj ET',
+    '0.1 w BT 2 Tr /F 1 Tf 14 0 0 14 20 20 Tm (Letters in bold) Tj ET',
+  ])('are not smeared: %s', async (content) => {
+    const [thin, plain] = await Promise.all([content, PLAIN].map(inkOf));
+
+    expect(thin! / plain!).toBeLessThan(1.6);
+  });
+
+  it('are drawn although they are white', async () => {
+    expect(await inkOf(`1 g 0.1 w BT 2 Tr ${PLAIN.slice(2)}`)).toBeGreaterThan(5000);
+  });
+});
+
 describe('a line without an appearance', () => {
   /** Dark pixels in a part of a drawn page, in points from the top left. */
   async function inkOf(

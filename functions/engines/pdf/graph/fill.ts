@@ -164,7 +164,8 @@ export function drawFields(graph: Graph, typesetter: Typesetter): void {
         drawText(graph, { ...field, widgets }, values[0] ?? '', typesetter);
         break;
       case '/Btn':
-        if (!has(graph, field, 'button')) drawButtons(graph, field, typesetter);
+        if (has(graph, field, 'button')) drawCaptions(graph, { ...field, widgets }, typesetter);
+        else drawButtons(graph, field, typesetter);
         break;
       case '/Ch':
         drawChoice(graph, { ...field, widgets }, values, typesetter);
@@ -172,16 +173,31 @@ export function drawFields(graph: Graph, typesetter: Typesetter): void {
   }
 }
 
-/** Whether a widget has something to draw. An empty dictionary, as LaTeX writes it, is no appearance. */
+/**
+ * Whether a widget has something to draw. An empty dictionary, as LaTeX writes it, is no appearance, and neither is one
+ * without a state to turn on.
+ */
 function hasAppearance(graph: Graph, widget: string): boolean {
   const normal = graph.dict(graph.dict(widget)['/AP'])['/N'];
-  return graph.isStream(normal) || Object.values(graph.dict(normal)).some((state) => graph.isStream(state));
+  return (
+    graph.isStream(normal) ||
+    Object.entries(graph.dict(normal)).some(([name, state]) => name !== '/Off' && graph.isStream(state))
+  );
 }
 
 /** Returns the names of a button's states other than off. */
 function statesOf(graph: Graph, widget: string): string[] {
   const states = graph.dict(graph.dict(widget)['/AP'])['/N'];
   return graph.isStream(states) ? [] : Object.keys(graph.dict(states)).filter((state) => state !== '/Off');
+}
+
+/** Draws push buttons. */
+function drawCaptions(graph: Graph, { dict, widgets }: Field, typesetter: Typesetter): void {
+  for (const widget of widgets) {
+    const caption = textOf(graph.get(graph.dict(graph.dict(widget)['/MK'])['/CA'])) ?? '';
+    const appearance = new FieldAppearance(graph, { ...dict, '/Q': 1 }, widget, typesetter);
+    appearance.drawText({ lines: [caption], isMultiline: false });
+  }
 }
 
 /** Draws buttons that have no appearance. */

@@ -89,22 +89,33 @@ describe('-fill', () => {
     expect((await readPdf(kept)).pages[0]!.text).not.toContain('fresh');
   });
 
-  it.each(['/AP<</N<</Yes<<>>>>>>', '/AP<</N<<>>>>', '/AP<</N<</Yes null/Off<<>>>>>>', ''])(
-    'ticks a box whose appearance is empty: %s',
-    async (appearance) => {
-      const box = `/FT/Btn/T(agree)/Rect[20 20 60 60]/V/Off/AS/Off/MK<</CA(n)/BC[0 0 0]>>${appearance}`;
+  it.each([
+    '/AP<</N<</Yes<<>>>>>>',
+    '/AP<</N<<>>>>',
+    '/AP<</N<</Yes null/Off<<>>>>>>',
+    '/AP<</N<</Off 4 0 R>>>>',
+    '',
+  ])('ticks a box whose appearance is empty: %s', async (appearance) => {
+    const box = `/FT/Btn/T(agree)/Rect[20 20 60 60]/V/Off/AS/Off/MK<</CA(n)/BC[0 0 0]>>${appearance}`;
 
-      const filled = await convertOne(form([box]), {
-        format: 'pdf',
-        options: `-fill=${url('agree.json')} -flatten`,
-      });
-      const bare = await convertOne(form([box]), { format: 'pdf', options: '-flatten' });
+    const filled = await convertOne(form([box]), {
+      format: 'pdf',
+      options: `-fill=${url('agree.json')} -flatten`,
+    });
+    const bare = await convertOne(form([box]), { format: 'pdf', options: '-flatten' });
 
-      const [on, off] = await Promise.all([filled, bare].map((pdf) => drawPage(pdf, 1)));
-      expect([await isDark(on!, 40, 60), await isDark(off!, 40, 60)]).toEqual([true, false]);
-      expect([await isDark(on!, 20, 60), await isDark(off!, 20, 60)]).toEqual([true, true]);
-    },
-  );
+    const [on, off] = await Promise.all([filled, bare].map((pdf) => drawPage(pdf, 1)));
+    expect([await isDark(on!, 40, 60), await isDark(off!, 40, 60)]).toEqual([true, false]);
+    expect([await isDark(on!, 20, 60), await isDark(off!, 20, 60)]).toEqual([true, true]);
+  });
+
+  it('keeps the caption of a push button without an appearance when it becomes part of the page', async () => {
+    const button = '/FT/Btn/Ff 65536/T(send)/Rect[20 20 120 60]/MK<</CA(Submit)/BG[0.8 0.8 0.8]>>';
+
+    const flat = await convertOne(form([button]), { format: 'pdf', options: '-flatten' });
+
+    expect((await readPdf(flat)).pages[0]!.text).toBe('Submit');
+  });
 
   it('fills in what can be filled in, and warns of the rest, unless it must be all', async () => {
     const source = form([textField('a', '10 70 100 90'), textField('b', '10 40 100 60', '/MaxLen 4')]);
