@@ -66,7 +66,7 @@ describe('letters with a thin line around them', () => {
   });
 
   it('are drawn although they are white', async () => {
-    expect(await inkOf(`1 g 0.1 w BT 2 Tr ${PLAIN.slice(2)}`)).toBeGreaterThan(5000);
+    expect(await inkOf(`0 0 1 1 re f 1 g 0.1 w BT 2 Tr ${PLAIN.slice(2)}`)).toBeGreaterThan(5000);
   });
 });
 
