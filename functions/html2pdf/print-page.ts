@@ -156,6 +156,9 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   }
   const isCut = [...listOf(header), ...listOf(footer)].some((text) => text.isCut);
   const warnings = isCut ? ['A header or footer is too long for one line and was cut.'] : [];
+  // Letters are lower than their line.
+  if (heightOf(header) > paper.top + 1 || heightOf(footer) > paper.bottom + 1)
+    warnings.push('A header or footer may be higher than its margin, and cut by the edge of the paper.');
   const reply = { settled, pageCount, hasText, warnings };
   if (!isNumbered) return reply;
 

@@ -152,7 +152,7 @@ type Longest = Readonly<Record<string, string>>;
 /** Makes the URLs of a template's resources absolute, because headers and footers share one document. */
 const RESOLVE = `(html) => {
   const page = new DOMParser().parseFromString(html, 'text/html');
-  const absolute = (url) => (URL.canParse(url, page.baseURI) ? new URL(url, page.baseURI).href : url);
+  const absolute = (url) => (url && URL.canParse(url, page.baseURI) ? new URL(url, page.baseURI).href : url);
   const resolve = (css) => css
     .replace(/@import\\s+(["'])(.*?)\\1/gi, '@import url($1$2$1)')
     .replace(/url\\(\\s*(["']?)(.*?)\\1\\s*\\)/gi, (_, quote, url) => 'url(' + quote + absolute(url) + quote + ')');
@@ -161,7 +161,7 @@ const RESOLVE = `(html) => {
       element.setAttribute(name, absolute(element.getAttribute(name)));
   }
   for (const element of page.querySelectorAll('[srcset]'))
-    element.srcset = element.srcset.replace(/(^|,\\s)\\s*(\\S+)/g, (_, before, url) => before + absolute(url));
+    element.srcset = element.srcset.replace(/(^|,\\s|[\\d.][wx],)\\s*(\\S+)/g, (_, before, url) => before + absolute(url));
   for (const element of page.querySelectorAll('[style]')) element.setAttribute('style', resolve(element.getAttribute('style')));
   for (const style of page.querySelectorAll('style')) style.textContent = resolve(style.textContent);
   for (const base of page.querySelectorAll('base, script, meta, title')) base.remove();

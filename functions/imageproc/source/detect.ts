@@ -225,7 +225,6 @@ function variantOf(kind: Decoding['kind'], bytes: Buffer): string | undefined {
 
 function rareTexture(bytes: Buffer): string | undefined {
   const compression = bytes.toString('latin1', 84, 88);
-  if (compression === 'DX10') return 'a DDS of DirectX 10';
   if (/^(?!DXT[135])\w{4}$/.test(compression)) return `a DDS with the compression ${compression}`;
   const bits = bytes.readUInt32LE(88);
   return /^\w/.test(compression) || [24, 32].includes(bits) ? undefined : `a DDS with ${bits} bits per pixel`;

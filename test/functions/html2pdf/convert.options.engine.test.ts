@@ -33,7 +33,7 @@ const { asked, convert, origin, pdf } = await usePages({
   '/deep/logo.html':
     '<!doctype html><html><head><link rel=stylesheet href="../deep/style.css"></head><body><img src="logo.svg" alt=""><b></b>',
   '/deep/other.html':
-    '<!doctype html><style>@import "style.css"; @page { margin: 50px } div { padding: 30px }</style><img srcset="logo.svg 1x, no.svg 9x" alt=""><b></b>',
+    '<!doctype html><style>@import "style.css"; @page { margin: 50px } div { padding: 30px }</style><img srcset="logo.svg 1x,no.svg 9x" alt=""><b></b>',
   '/deep/logo.svg': (_, response) =>
     response
       .setHeader('content-type', 'image/svg+xml')
@@ -221,6 +221,15 @@ describe('headers and footers', () => {
     expect(colorAt(33, 5)).toEqual([0, 128, 0]);
     expect(colorAt(200, 5)).toEqual([0, 0, 255]);
     expect(warnings).toEqual([]);
+  });
+
+  it.each([
+    ['3', 1],
+    ['10', 0],
+  ])('are said to be higher than a margin of %s mm', async (margin, count) => {
+    const { warnings } = await pdf('/twice', { '--header-center': 'text', '-T': margin });
+
+    expect(warnings!.filter((warning) => warning.includes('higher than its margin'))).toHaveLength(count);
   });
 
   it.each([
