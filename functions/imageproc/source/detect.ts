@@ -197,7 +197,7 @@ const RARE_FRAMES: Readonly<Record<number, string>> = Object.fromEntries([
 ]);
 /** Compressions of BMP that programs rarely read. */
 const BMP_COMPRESSION = 30;
-const PLAIN_BMP = [0, 1, 2, 3, 6];
+const PLAIN_BMP = [0, 1, 2, 3];
 const [TIFF_PLANES, TIFF_YCBCR] = [284, 6];
 
 /** Returns the name of a valid but rare variant of a format. */

@@ -266,7 +266,7 @@ describe('a valid but rare variant', () => {
     jpeg[jpeg.indexOf(Buffer.from([0xff, 0xc0])) + 1] = 0xc7;
     return jpeg;
   };
-  const bitmap = async () => {
+  const bitmap = async (compression: number) => {
     const bmp = Buffer.alloc(80);
     bmp.write('BM');
     for (const [at, value] of [
@@ -275,7 +275,7 @@ describe('a valid but rare variant', () => {
       [14, 40],
       [18, 2],
       [22, 2],
-      [30, 5],
+      [30, compression],
       [34, 26],
     ] as const)
       bmp.writeUInt32LE(value, at);
@@ -307,7 +307,8 @@ describe('a valid but rare variant', () => {
 
   it.each([
     ['a lossless or hierarchical JPEG', lossless],
-    ['a BMP with compression 5', bitmap],
+    ['a BMP with compression 5', () => bitmap(5)],
+    ['a BMP with compression 6', () => bitmap(6)],
     ['a DDS with the compression DXT4', () => texture('DXT4')],
     ['a DDS with 16 bits per pixel', () => texture('\0\0\0\0')],
   ])('is named instead of being called damaged: %s', async (name, source) => {
