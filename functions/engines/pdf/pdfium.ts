@@ -42,6 +42,8 @@ export interface Opened {
   readonly userUnits?: boolean;
   /** Whether annotations may be lines or polygons, which PDFium does not draw. */
   readonly bareLines?: boolean;
+  /** Whether there may be bookmarks, links or named destinations. */
+  readonly hasLinks?: boolean;
   /** Whether it is signed, and whether it claims to be PDF/A; see `Marks`. */
   readonly isSigned?: boolean;
   readonly isArchive?: boolean;

@@ -36,7 +36,8 @@ export async function* writePdfs(
   const write = async (some: readonly number[]) => {
     // Selecting all pages would lose parts of the document such as outlines and forms.
     if (isWhole && delivery === 'one') return finishPdf(source, changes, finish);
-    return finishPdf(source, { ...changes, pages: some, update: await pruned(source, some) }, finish);
+    const update = document.survey.hasLinks === false ? undefined : await pruned(source, some);
+    return finishPdf(source, { ...changes, pages: some, update }, finish);
   };
   for (const [index, some] of files.entries()) {
     const finished = await write(some).catch(async (thrown: unknown) => {

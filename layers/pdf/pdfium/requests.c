@@ -30,7 +30,8 @@ void open_request(yyjson_val *arguments)
     fprintf(answer, "],\"foreignGlyphs\":%s,\"hiddenLayers\":%s,\"userUnits\":%s,\"bareLines\":%s",
             json_bool(survey.foreign_glyphs), json_bool(survey.hidden_layers), json_bool(survey.user_units),
             json_bool(survey.bare_lines));
-    fprintf(answer, ",\"isSigned\":%s,\"isArchive\":%s}", json_bool(survey.is_signed), json_bool(survey.is_archive));
+    fprintf(answer, ",\"hasLinks\":%s,\"isSigned\":%s,\"isArchive\":%s}", json_bool(survey.has_links),
+            json_bool(survey.is_signed), json_bool(survey.is_archive));
     finish_answer(answer);
 }
 

@@ -13,29 +13,28 @@
 #define MAX_STREAM (16UL << 20)
 #define MAX_OBJECTS (256UL << 20)
 
-struct counts {
-    size_t cid_fonts, descriptors, files, layers, lines, states, units;
+enum name { CID_FONT, DESCRIPTOR, FONT_FILE, LAYERS, LINE, LINK, OFF, UNIT, ENCRYPT, OBJECTS, RANGE, RIGHTS, NAMES };
+
+// The names that are counted. Several may mean the same.
+static const struct { const char *text; enum name name; } KNOWN[] = {
+    { "CIDFontType2", CID_FONT }, { "FontName", DESCRIPTOR }, { "FontFile", FONT_FILE }, { "OCProperties", LAYERS },
+    { "Subtype/Line", LINE }, { "Subtype /Line", LINE }, { "Poly", LINE }, { "Outlines", LINK }, { "Dest", LINK },
+    { "GoTo", LINK }, { "OFF", OFF }, { "UserUnit", UNIT }, { "Encrypt", ENCRYPT }, { "ObjStm", OBJECTS },
+    { "ByteRange", RANGE }, { "TransformMethod/UR", RIGHTS }, { "TransformMethod /UR", RIGHTS },
 };
 
-static size_t count_of(const char *bytes, size_t size, const char *name)
+// Counts all names in one pass, because files are large.
+static void count(size_t counts[NAMES], const char *bytes, size_t size)
 {
-    const size_t length = strlen(name);
-    size_t count = 0;
-    for (const char *at = bytes, *end = bytes + size; (at = memmem(at, (size_t)(end - at), name, length)); at += length)
-        count++;
-    return count;
-}
-
-static void count(struct counts *counts, const char *bytes, size_t size)
-{
-    counts->cid_fonts += count_of(bytes, size, "/CIDFontType2");
-    counts->descriptors += count_of(bytes, size, "/FontName");
-    counts->files += count_of(bytes, size, "/FontFile");
-    counts->layers += count_of(bytes, size, "/OCProperties");
-    counts->lines += count_of(bytes, size, "/Subtype/Line") + count_of(bytes, size, "/Subtype /Line");
-    counts->lines += count_of(bytes, size, "/Poly");
-    counts->states += count_of(bytes, size, "/OFF");
-    counts->units += count_of(bytes, size, "/UserUnit");
+    const char *end = bytes + size;
+    for (const char *at = bytes; (at = memchr(at, '/', (size_t)(end - at)));) {
+        at++;
+        for (size_t index = 0; index < sizeof KNOWN / sizeof *KNOWN; index++) {
+            const size_t length = strlen(KNOWN[index].text);
+            if (length <= (size_t)(end - at) && !memcmp(at, KNOWN[index].text, length))
+                counts[KNOWN[index].name]++;
+        }
+    }
 }
 
 // Inflates the stream that begins after `from` into a buffer that grows. Returns the size, or 0 if that fails.
@@ -66,8 +65,12 @@ static size_t inflate_stream(struct libdeflate_decompressor *inflater, const cha
 
 struct survey survey_document(const char *bytes, size_t size)
 {
-    struct counts counts = { 0 };
-    count(&counts, bytes, size);
+    size_t counts[NAMES] = { 0 };
+    count(counts, bytes, size);
+    // Object streams of an encrypted document cannot be read here.
+    const bool locked = counts[OBJECTS] > 0 && counts[ENCRYPT] > 0;
+    // Usage rights of Adobe Reader cover bytes as signatures do.
+    const bool is_signed = counts[RANGE] > counts[RIGHTS];
     struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
     const char *end = bytes + size;
     char *objects = NULL;
@@ -76,24 +79,21 @@ struct survey survey_document(const char *bytes, size_t size)
         at += 7;
         const size_t inflated = inflate_stream(inflater, at, end, &objects, &room);
         if (inflated)
-            count(&counts, objects, inflated);
+            count(counts, objects, inflated);
         // A failed attempt costs time as well.
         total += inflated ? inflated : 1UL << 16;
     }
     free(objects);
     if (inflater)
         libdeflate_free_decompressor(inflater);
-    // Object streams of an encrypted document cannot be read here.
-    const bool locked = count_of(bytes, size, "/ObjStm") > 0 && count_of(bytes, size, "/Encrypt") > 0;
-    const bool foreign = counts.descriptors > counts.files || counts.cid_fonts > counts.descriptors;
-    // Usage rights of Adobe Reader cover bytes as signatures do.
-    const size_t rights = count_of(bytes, size, "/TransformMethod/UR") + count_of(bytes, size, "/TransformMethod /UR");
+    const bool foreign = counts[DESCRIPTOR] > counts[FONT_FILE] || counts[CID_FONT] > counts[DESCRIPTOR];
     return (struct survey) {
-        .foreign_glyphs = locked || (counts.cid_fonts > 0 && foreign),
-        .hidden_layers = locked || (counts.layers > 0 && counts.states > 0),
-        .bare_lines = locked || counts.lines > 0,
-        .user_units = locked || counts.units > 0,
-        .is_signed = count_of(bytes, size, "/ByteRange") > rights,
+        .foreign_glyphs = locked || (counts[CID_FONT] > 0 && foreign),
+        .hidden_layers = locked || (counts[LAYERS] > 0 && counts[OFF] > 0),
+        .bare_lines = locked || counts[LINE] > 0,
+        .user_units = locked || counts[UNIT] > 0,
+        .has_links = locked || counts[LINK] > 0,
+        .is_signed = is_signed,
         .is_archive = memmem(bytes, size, "pdfaid:part", 11) != NULL,
     };
 }

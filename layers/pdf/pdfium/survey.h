@@ -15,6 +15,8 @@ struct survey {
     bool user_units;
     // Annotations that are lines or polygons.
     bool bare_lines;
+    // Bookmarks, links or named destinations.
+    bool has_links;
     // A signature, whose range of bytes is never compressed.
     bool is_signed;
     // Metadata that claim PDF/A, which must be readable in the file.
