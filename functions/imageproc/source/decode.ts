@@ -181,8 +181,7 @@ async function sharpSource(
     const depth = /16$/.test(own.space ?? '') && own.depth === 'ushort' ? 16 : 8;
     const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(position) }) });
     const turned = autoOrient ? pipeline.autoOrient() : pipeline;
-    const upright =
-      nclx && own.channels >= 3 ? open(toSrgb(await render(turned, depth).catch(damaged), nclx)) : turned;
+    const upright = nclx ? open(toSrgb(await render(turned, depth).catch(damaged), nclx)) : turned;
     const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
     // libvips assumes a different range for such samples.
     if (kind === 'tiff' && /^(u?int|float|double)$/.test(own.depth ?? ''))

@@ -146,9 +146,9 @@ describe('an SVG', () => {
 });
 
 describe('a PNG', () => {
-  it('has the colors that it declares by numbers', async () => {
+  it.each([false, true])('has the colors that it declares by numbers, as gray: %s', async (isGray) => {
     const create = { width: 8, height: 8, channels: 3, background: { r: 148, g: 148, b: 148 } } as const;
-    const png = await sharp({ create }).png().toBuffer();
+    const png = await sharp({ create }).grayscale(isGray).png().toBuffer();
     const chunk = (data: readonly number[]) => {
       const body = Buffer.from([...Buffer.from('cICP'), ...data]);
       const crc = Buffer.alloc(4);
