@@ -1,7 +1,7 @@
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import { containsApiKey } from '../shared/log.ts';
-import { checkOrder, readArgs } from '../shared/options/args.ts';
+import { checkOrder, readArgs, splitWords } from '../shared/options/args.ts';
 import { createIssues } from '../shared/options/issues.ts';
 import { MAX_PARAMETER_LENGTH, type Parameter } from '../shared/options/option.ts';
 import { type NamedOptions, readOptions, repeatedError, suggest } from '../shared/options/read-options.ts';
@@ -86,6 +86,7 @@ export function readRequest(
   );
   const cache = later.attempt(() => readCache(optional(pairs, '_cache')), '_cache');
   const isOnce = later.attempt(() => readOnce(optional(pairs, '_keep'), cache), '_keep');
+  const words = later.attempt(() => splitWords(optional(pairs, '_args') ?? ''), '_args') ?? [];
   const named = pairs.filter(({ name }) => !COMMON_NAMES.has(name));
 
   const readFor = (tool: Tool | undefined): ConversionRequest => {
@@ -93,9 +94,10 @@ export function readRequest(
     first.all.forEach(add);
     const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
     later.all.forEach(add);
-    const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool), '_args');
+    const args = tool && attempt(() => readArgs(words, tool), '_args');
     // Options in `_args` come after the others.
     const rest = [...named, ...(args ?? [])];
+    checkLength(rest);
     const read = tool && readOptions(tool, rest, format);
     read?.issues.forEach(add);
     if (tool && unordered > 0) attempt(() => checkOrder(query.slice(0, unordered).map(restorePlus), tool));

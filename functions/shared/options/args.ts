@@ -8,12 +8,10 @@ import { optionNamed } from './read-options.ts';
 export const MAX_ARGS_LENGTH = 8000;
 
 /**
- * Reads options as on a command line, in order: `-crop 50x50+0+0 -resize 200x`. Words are quoted as in a POSIX shell.
- * Other characters that a shell would interpret have no special meaning.
- * @throws ConversionError `BAD_PARAMETER` for an open quote, or a value without an option.
+ * Reads the words of a command line as options, in order: `-crop 50x50+0+0 -resize 200x`.
+ * @throws ConversionError `BAD_PARAMETER` for a value without an option.
  */
-export function readArgs(text: string, tool: Tool): Parameter[] {
-  const words = splitWords(text);
+export function readArgs(words: readonly string[], tool: Tool): Parameter[] {
   const parameters: Parameter[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]!;
@@ -72,8 +70,12 @@ export function wordsAfter(
   }
 }
 
-/** Splits text into words as a POSIX shell does: at white space outside quotes. */
-function splitWords(text: string): string[] {
+/**
+ * Splits a command line into words as a POSIX shell does: at white space outside quotes. Other characters that a shell
+ * would interpret have no special meaning.
+ * @throws ConversionError `BAD_PARAMETER` for a text that is too long, and for an open quote.
+ */
+export function splitWords(text: string): string[] {
   if (text.length > MAX_ARGS_LENGTH) {
     throw new ConversionError(
       'BAD_PARAMETER',

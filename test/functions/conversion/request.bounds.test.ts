@@ -96,6 +96,14 @@ describe('the parameters of a request', () => {
     expect(() => readEvent(tools.pdftools, event)).toThrow('at most 65536 characters in total');
   });
 
+  it('count those in _args, too', () => {
+    const watched = counted(tools.imageproc);
+    const query = [...basics('imageproc', 'a.png'), { name: '_args', value: '-flip '.repeat(501) }];
+
+    expect(() => readRequest(query, [watched.tool])).toThrow('A request may have at most 500 parameters.');
+    expect(watched.parsed).toEqual([]);
+  });
+
   it('are parsed once for each tool if the tool is chosen by the source', () => {
     const [pdf, image] = [counted(tools.pdftools), counted(tools.html2image)];
     const query = [...basics('auto', 'a.png'), { name: '-rotate', value: '90' }];

@@ -4,7 +4,7 @@ import { parseColor } from '../../../../functions/imageproc/options/values.ts';
 import type { ImageprocOptions } from '../../../../functions/imageproc/request.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
 import type { Format } from '../../../../functions/shared/formats.ts';
-import { readArgs } from '../../../../functions/shared/options/args.ts';
+import { readArgs, splitWords } from '../../../../functions/shared/options/args.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 
 function read(...pairs: readonly (readonly [name: string, value: string])[]) {
@@ -99,7 +99,7 @@ describe("ImageMagick's spellings", () => {
 describe('a command line', () => {
   it('has operators of two words', () => {
     const given = readArgs(
-      "-distort SRT 45 -annotate +5+5 'Hello there' -flip -evaluate Multiply 0.5",
+      splitWords("-distort SRT 45 -annotate +5+5 'Hello there' -flip -evaluate Multiply 0.5"),
       imageproc,
     );
 

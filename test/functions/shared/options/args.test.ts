@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readArgs } from '../../../../functions/shared/options/args.ts';
+import { readArgs, splitWords } from '../../../../functions/shared/options/args.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 import * as tools from '../../../../functions/tools.ts';
 
 const pairs = (text: string, tool: Parameters<typeof readArgs>[1] = tools.imageproc) =>
-  readArgs(text, tool).map(({ name, value }) => `${name}=${value}`);
+  readArgs(splitWords(text), tool).map(({ name, value }) => `${name}=${value}`);
 
 describe('a command line', () => {
   it.each([
@@ -32,7 +32,7 @@ describe('a command line', () => {
     const text =
       '-g --no-background -T 20mm --custom-header X-Own "my value" --cookie a b --replace name value --title x';
 
-    const given = readArgs(text, tools.html2pdf);
+    const given = readArgs(splitWords(text), tools.html2pdf);
 
     const { options, issues } = readOptions(tools.html2pdf, given, 'pdf');
     expect(issues).toEqual([]);
