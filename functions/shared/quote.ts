@@ -14,7 +14,7 @@ export function printable(text: string): string {
 /** Quotes a caller's text for a message: one line, at most 60 characters. */
 export function quote(value: string): string {
   // Leaves more than enough characters, even if each marker becomes one.
-  const line = printable(value.slice(0, 1000)).replace(MARKERS, '\ufffd');
+  const line = printable(value.slice(0, 500)).replace(MARKERS, '\ufffd');
   return `'${shorten(line, 60)}'`;
 }
 

@@ -1,12 +1,16 @@
 import sharp from 'sharp';
 import type { Size } from '../../shared/options/geometry.ts';
 
-/** A tag or a style sheet. Text between tags is not changed. */
+/**
+ * A tag or a style sheet. Text between tags is not changed. Here and below, no pattern searches past the place where the
+ * next match could begin, because it would search the rest of the text from each.
+ */
 const TAG = /<(?:\w+:)?[a-z][\w]*\b(?:"[^"]*"|'[^']*'|[^'"<>])*>/gi;
-const STYLE_SHEET = /(<style\b[^>]*>)([\s\S]*?)(<\/style>)/gi;
+const STYLE_SHEET = /(<style\b[^<>]*>)([\s\S]*?)(<\/style>|(?=<style\b)|$)/gi;
 /** Size of an SVG without width, height and view box, as in browsers. */
 const DEFAULT_SIZE: Size = { width: 300, height: 150 };
-/** Maximum pixels of all embedded pictures that are converted, and maximum depth of nested media queries. */
+/** Maximum number and pixels of embedded pictures that are converted, and maximum depth of nested media queries. */
+const MAX_PICTURES = 1000;
 const MAX_EMBEDDED = 16_000_000;
 const MAX_QUERIES = 20;
 /** Half the side of a square that covers every drawing. */
@@ -23,7 +27,7 @@ export async function rewriteSvg(text: string, maxPixels: number): Promise<strin
   if (/@media\b/i.test(svg)) {
     svg = svg.replace(STYLE_SHEET, (_, open, sheet, close) => open + withoutQueries(sheet, size) + close);
   }
-  const background = /\bbackground(?:-color)?\s*:\s*([#\w]+|rgba?\([^)]*\))\s*(?:;|$)/i.exec(
+  const background = /\bbackground(?:-color)?\s*:\s*([#\w]+|rgba?\([^()]*\))\s*(?:;|$)/i.exec(
     styleOf(root),
   )?.[1];
   if (background !== undefined) {
@@ -36,7 +40,7 @@ export async function rewriteSvg(text: string, maxPixels: number): Promise<strin
     let count = 0;
     svg = svg.replace(TAG, (tag) => withClip(tag, () => `docmill-clip-${++count}`));
   }
-  if (/<(?:\w+:)?symbol\b[^>]*\s(?:width|height)\s*=/.test(svg)) svg = withSymbolSizes(svg);
+  if (/<(?:\w+:)?symbol\b[^<>]*\s(?:width|height)\s*=/.test(svg)) svg = withSymbolSizes(svg);
   // librsvg goes by the media type, which is often wrong.
   svg = svg.replace(EMBEDDED, (_, head: string) => `data:image/${SIGNATURES[head]};base64,${head}`);
   return FOREIGN_PICTURE.test(svg) ? withPngs(svg, Math.min(maxPixels, MAX_EMBEDDED)) : svg;
@@ -65,12 +69,12 @@ function withoutProperty(tag: string, name: string): string {
 }
 
 function withAttribute(tag: string, name: string, value: string): string {
-  return withoutProperty(tag, name).replace(/\s*\/?>$/, (end) => ` ${name}="${value}"${end.trim()}`);
+  return withoutProperty(tag, name).replace(/\/?>$/, (end) => ` ${name}="${value}"${end}`);
 }
 
 /** Reads a length in pixels, or a percentage of `whole`. */
 function lengthOf(text: string | undefined, whole: number): number | undefined {
-  const [, number, unit] = /^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(px|%)?\s*$/i.exec(text ?? '') ?? [];
+  const [, number, unit] = /^\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)(px|%)?\s*$/i.exec(text ?? '') ?? [];
   if (number === undefined) return undefined;
   return unit === '%' ? (Number(number) / 100) * whole : Number(number);
 }
@@ -94,7 +98,7 @@ function withoutQueries(sheet: string, size: Size, depth = 0): string {
   if (depth > MAX_QUERIES) return '';
   let result = '';
   let from = 0;
-  const query = /@media\b([^{]*)\{/gi;
+  const query = /@media\b([^{@]*)\{/gi;
   for (let found = query.exec(sheet); found; found = query.exec(sheet)) {
     const start = query.lastIndex;
     let end = start;
@@ -151,7 +155,7 @@ function withOrigin(tag: string, size: Size): string {
   return withAttribute(plain, 'transform', `translate(${x} ${y}) ${transform} translate(${-x} ${-y})`);
 }
 
-const SHAPE = /\bclip-path\s*[:=]\s*["']?\s*(circle|ellipse|inset|polygon)\(([^)]*)\)/;
+const SHAPE = /\bclip-path\s*[:=]\s*(?:["']\s*)?(circle|ellipse|inset|polygon)\(([^()]*)\)/;
 
 /** Replaces a basic shape that clips an element by a clip path, if the box of the element is known. */
 function withClip(tag: string, newId: () => string): string {
@@ -182,7 +186,7 @@ function boxOf(tag: string): Box | undefined {
 }
 
 function shapeOf(kind: string, text: string, { x, y, width, height }: Box): string | undefined {
-  const [radii, at] = text.split(/\s*\bat\s+/);
+  const [radii, at] = text.split(/\bat\s/);
   const [across = '50%', down = '50%'] = (at ?? '')
     .trim()
     .split(/\s+/)
@@ -262,14 +266,14 @@ const EMBEDDED = RegExp(
   `data:[\\w/+.-]*(?:;[\\w=-]+)*;base64,\\s*(${Object.keys(SIGNATURES).join('|')})`,
   'g',
 );
-const FOREIGN_PICTURE = /data:image\/(gif|webp|avif)(?:;[^,;"']*)*;base64,([\w+/=\s]+)/;
+const FOREIGN_PICTURE = /data:image\/(gif|webp|avif)(?:;[^,:;"']*)*;base64,([\w+/=\s]+)/;
 
 /** Converts embedded pictures to PNG. Those that cannot be read stay as they are. */
 async function withPngs(svg: string, maxPixels: number): Promise<string> {
   let left = maxPixels;
   const parts: string[] = [];
   let from = 0;
-  for (const found of svg.matchAll(new RegExp(FOREIGN_PICTURE, 'g'))) {
+  for (const found of [...svg.matchAll(new RegExp(FOREIGN_PICTURE, 'g'))].slice(0, MAX_PICTURES)) {
     const picture = sharp(Buffer.from(found[2]!, 'base64'), { limitInputPixels: left });
     const png = await picture
       .png({ compressionLevel: 1 })

@@ -91,8 +91,8 @@ function unsupportedError(what: string): ConversionError {
 const UNITS = { in: 96, cm: 96 / 2.54, mm: 96 / 25.4, pt: 96 / 72, pc: 16 } as const;
 
 /** A tag or a style sheet. Text between tags is not changed. */
-const MARKUP = /<style\b[\s\S]*?<\/style>|<[^>]*>/gi;
-const LENGTH = /(?<=[=:,\s"'])([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(in|cm|mm|pt|pc)(?=[\s"',;}!])/gi;
+const MARKUP = /<style\b[\s\S]*?(?:<\/style>|(?=<style\b)|$)|<[^<>]*>/gi;
+const LENGTH = /(?<=[=:,\s"'])([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)(in|cm|mm|pt|pc)(?=[\s"',;}!])/gi;
 
 /**
  * Converts the physical lengths of an SVG to pixels, at 96 per inch as in CSS. libvips assumes that its own
@@ -141,12 +141,12 @@ const FEATURES: ReadonlyArray<readonly [name: string, pattern: RegExp]> = [
   ['transform-origin', /[\s;"'{]transform-(?:origin|box)\s*[:=]/],
   [
     'clip-path with a shape',
-    /\bclip-path\s*[:=]\s*["']?\s*(?:circle|ellipse|inset|polygon|path|rect|xywh)\(/,
+    /\bclip-path\s*[:=]\s*(?:["']\s*)?(?:circle|ellipse|inset|polygon|path|rect|xywh)\(/,
   ],
   ['@media', /@media\b/],
   ['systemLanguage', /\ssystemLanguage\s*=/],
   ['pictures in other formats', /(?:href|src)\s*=\s*["']data:image\/(?!png|jpe?g|svg)/],
-  ['a background', /<(?:\w+:)?svg\b[^>]*[\s;"']background(?:-image)?\s*:/],
+  ['a background', /<(?:\w+:)?svg\b[^<>]*[\s;"']background(?:-image)?\s*:/],
 ];
 
 /** Returns a warning if an SVG has features that are not drawn. */
