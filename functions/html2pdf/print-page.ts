@@ -181,7 +181,10 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
       },
     };
   });
-  const isMissing = await showRunningTexts(session, pages, { ...paper, hasResources });
+  const isMissing = await showRunningTexts(session, pages, {
+    ...paper,
+    proxyPort: hasResources ? request.textProxyPort : undefined,
+  });
   if (isMissing) warnings.push('A picture or style sheet of a header or footer could not be loaded.');
   await printToFile(session, overlaySettings(paper), { path: overlay, limits });
   await updatePdf(overlay, [], options.grayscale);

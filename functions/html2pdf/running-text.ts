@@ -384,8 +384,8 @@ const LOAD = `async () => {
 const LOAD_TIMEOUT = 10_000;
 
 /**
- * Replaces the page with one that contains only its headers and footers. No script runs in it. Returns whether a
- * resource could not be loaded.
+ * Replaces the page with one that contains only its headers and footers. No script runs in it. If they have resources, a
+ * proxy loads them. Returns whether one of them could not be loaded.
  */
 export async function showRunningTexts(
   session: Session,
@@ -393,13 +393,14 @@ export async function showRunningTexts(
   {
     width,
     height,
-    hasResources,
-  }: { readonly width: number; readonly height: number; readonly hasResources: boolean },
+    proxyPort,
+  }: { readonly width: number; readonly height: number; readonly proxyPort: number | undefined },
 ): Promise<boolean> {
   const { protocol, frameId, relay } = session;
-  if (!hasResources) relay.close();
+  if (proxyPort === undefined) relay.close();
   await protocol.send('Emulation.setScriptExecutionDisabled', { value: true });
   await protocol.send('Page.navigate', { url: 'about:blank' });
+  if (proxyPort !== undefined) relay.lead(proxyPort);
   const box = `position:relative;width:${width}mm;height:${height}mm;overflow:hidden;break-inside:avoid`;
   const sheets = pages.map(({ template }) => `<div style="${box}">${template}</div>`);
   await protocol.send('Page.setDocumentContent', {
@@ -408,7 +409,7 @@ export async function showRunningTexts(
   });
   await addStyleSheet(session, SHEETS);
   await evaluate(session, FILL, JSON.stringify(pages.map(({ values }) => values)));
-  if (!hasResources) return false;
+  if (proxyPort === undefined) return false;
   const missing = await within(LOAD_TIMEOUT, unblock(session, evaluate(session, LOAD)));
   relay.close();
   return missing !== false;

@@ -36,11 +36,8 @@ interface BrowserPool<Options extends PageOptions> {
   close(): Promise<void>;
 }
 
-/**
- * Returns the network of an uploaded page, which may be private, so that its scripts must not send it anywhere. Headers
- * and footers that the caller names by URL load pictures from their hosts.
- */
-function networkOfUpload(egress: EgressGuard, hosts: readonly string[]): EgressGuard {
+/** Returns the network of an uploaded page, which may be private, so that its scripts must not send it anywhere. */
+function networkOfUpload(egress: EgressGuard, hosts: readonly string[] = []): EgressGuard {
   return {
     ...egress,
     check: async (url, context) => {
@@ -78,9 +75,11 @@ export function createBrowserPool<Options extends PageOptions>(
     const options = withCredentials(conversion.options, source);
     const { hosts, ...texts } = await readTexts(conversion);
     const inputs = Object.values(texts.textFiles);
-    const allowed = uploaded && !options.network ? networkOfUpload(egress, hosts) : egress;
-    const caps = { bytes: 5 * limits.sourceBytes };
-    const proxy = await startEgressProxy(allowed, caps, checked, account, served);
+    const isPrivate = uploaded !== undefined && !options.network;
+    const start = (network: EgressGuard) =>
+      startEgressProxy(network, { bytes: 5 * limits.sourceBytes }, checked, account, served);
+    const proxy = await start(isPrivate ? networkOfUpload(egress) : egress);
+    const textProxy = isPrivate && hosts.length > 0 ? await start(networkOfUpload(egress, hosts)) : proxy;
     const request: PageRequest<Options> = {
       url: withoutCredentials(source),
       ...texts,
@@ -88,12 +87,13 @@ export function createBrowserPool<Options extends PageOptions>(
       format,
       limits,
       proxyPort: proxy.port,
+      textProxyPort: textProxy.port,
     };
     try {
       const page = `page.${format}`;
       const work = { operation: 'page', arguments: request, inputs, outputs: [page, OVERLAY, TEXT_LAYER] };
       const { hasOverlay, hasText, ...reply } = await withAnySignal(
-        [conversion.signal, proxy.exceeded],
+        [conversion.signal, proxy.exceeded, textProxy.exceeded],
         (signal) =>
           client.run<PageReply>(work, { account, signal, directory, ...(onQueued && { onQueued }) }),
       );
@@ -108,7 +108,7 @@ export function createBrowserPool<Options extends PageOptions>(
       const failed = error instanceof ConversionError ? error.detailsOf(error.code).url : undefined;
       throw (failed === undefined ? undefined : proxy.failureOf(failed)) ?? error;
     } finally {
-      await proxy.close();
+      await Promise.all([proxy.close(), textProxy.close()]);
     }
   }
 

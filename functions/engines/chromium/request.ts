@@ -28,6 +28,8 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
   readonly limits: ConversionLimits;
   /** The conversion's own egress proxy on 127.0.0.1. */
   readonly proxyPort: number;
+  /** The proxy for pictures of headers and footers. It also reaches the hosts of those that the caller named by URL. */
+  readonly textProxyPort: number;
 }
 
 /** Name of a PDF to be drawn over the page. The page itself is `page.pdf`, `page.png` and so on. */

@@ -74,7 +74,8 @@ function withAttribute(tag: string, name: string, value: string): string {
 
 /** Reads a length in pixels, or a percentage of `whole`. */
 function lengthOf(text: string | undefined, whole: number): number | undefined {
-  const [, number, unit] = /^\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)(px|%)?\s*$/i.exec(text ?? '') ?? [];
+  const [, number, unit] =
+    /^\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)(px|%)?\s*$/i.exec(text ?? '') ?? [];
   if (number === undefined) return undefined;
   return unit === '%' ? (Number(number) / 100) * whole : Number(number);
 }

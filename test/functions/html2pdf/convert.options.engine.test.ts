@@ -56,6 +56,10 @@ const { asked, convert, origin, pdf } = await usePages({
     response.setHeader('content-type', 'text/html').setHeader('content-disposition', 'attachment');
     response.end('<!doctype html><p>Łódź');
   },
+  '/private': ({ headers }, response) =>
+    response
+      .setHeader('content-type', 'text/html')
+      .end(`<!doctype html><script>navigator.sendBeacon('http://${headers.host}/sent')</script>`),
   '/late': SCRIPTED('setTimeout(() => {}, 100)'),
 });
 
@@ -230,6 +234,19 @@ describe('headers and footers', () => {
     const { warnings } = await pdf('/twice', { '--header-center': 'text', '-T': margin });
 
     expect(warnings!.filter((warning) => warning.includes('higher than its margin'))).toHaveLength(count);
+  });
+
+  it('do not let an uploaded page send anything to their host', async () => {
+    const files = [{ path: 'page.html', url: `${origin}/private` }];
+    const urls = {
+      '--header-html': `${origin}/deep/logo.html`,
+      '--user-style-sheet': `${origin}/deep/style.css`,
+    };
+    const { warnings } = await pdf('/private', urls, { files });
+
+    expect(warnings).toEqual([]);
+    expect(asked.map(({ url }) => url)).toContain('/deep/logo.svg');
+    expect(asked.map(({ url }) => url)).not.toContain('/sent');
   });
 
   it.each([

@@ -46,9 +46,10 @@ export async function startRelay() {
   };
   return {
     port: own.port,
-    /** Connects to a proxy on 127.0.0.1. Until then, every connection is closed. */
+    /** Connects to a proxy on 127.0.0.1. Earlier connections are closed. */
     lead: (proxyPort: number) => {
       target = proxyPort;
+      for (const socket of sockets) socket.destroy();
     },
     /** Closes every connection, including the connections of immediate retries. */
     cut: () => {
