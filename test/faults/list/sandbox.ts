@@ -85,9 +85,14 @@ export const sandbox = [
   ),
   ...inFile(
     'functions/engines/chromium/browser-pool.ts',
-    [['uploaded && !options.network ? networkOfUpload', 'uploaded && options.network ? networkOfUpload']],
+    [['uploaded !== undefined && !options.network', 'uploaded !== undefined && options.network']],
     'test/service/uploaded-pages',
     'test/security/security.service -t uploaded-leaks',
+  ),
+  ...inFile(
+    'functions/engines/chromium/browser-pool.ts',
+    [['isPrivate ? networkOfUpload(egress) : egress', 'isPrivate ? networkOfUpload(egress, hosts) : egress']],
+    'test/functions/html2pdf/convert.options',
   ),
   ...inFile(
     'functions/engines/office/host.ts',
