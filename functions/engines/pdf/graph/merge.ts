@@ -297,8 +297,8 @@ export function mergeAttachments(graph: Graph): void {
   const names = graph.dict(graph.root['/Names']);
   const files = [...nameTree(graph, names['/EmbeddedFiles'])];
   if (!files.some(([name]) => name.includes(ATTACHED))) return;
-  const taken = new Set(
-    files.filter(([name]) => !name.includes(ATTACHED)).map(([name]) => name.toLowerCase()),
+  const taken = new Map(
+    files.filter(([name]) => !name.includes(ATTACHED)).map(([name]) => [name.toLowerCase(), 1]),
   );
   const merged = files.map(([name, file]): readonly [string, Value] => {
     const original = new RegExp(`^u:${ATTACHED}\\d+-(.*)$`, 's').exec(name)?.[1];
@@ -358,7 +358,7 @@ const MAX_NAME = 150;
 /** Returns the attached files. Their names have no folders and differ from each other, in any case. */
 export function attachedFiles(graph: Graph): AttachedFile[] {
   const found = new Map<string, string>();
-  const taken = new Set<string>();
+  const taken = new Map<string, number>();
   for (const [key, value] of [...fileEntries(graph)].slice(0, MAX_FILES)) {
     const file = graph.dict(value);
     const { '/F': plain, '/UF': unicode = plain } = graph.dict(file['/EF']);
@@ -377,12 +377,15 @@ function safeName(name: string): string {
   return cleaned.slice(-MAX_NAME) || 'file';
 }
 
-/** Returns a name that is not taken, in any case. It has a number if the given one is. */
-export function freeName(name: string, taken: Set<string>): string {
-  const [, base, extension] = /^(.*?)(\.[^.]*)?$/s.exec(name)!;
+/**
+ * Returns a name that is not taken, in any case. It has a number if the given one is. `taken` has the last number that was
+ * tried for each name.
+ */
+export function freeName(name: string, taken: Map<string, number>): string {
+  const [, base, extension = ''] = /^(.*?)(\.[^.]*)?$/s.exec(name)!;
   let free = name;
-  for (let number = 2; taken.has(free.toLowerCase()); number += 1)
-    free = `${base} (${number})${extension ?? ''}`;
-  taken.add(free.toLowerCase());
+  let number = taken.get(name.toLowerCase()) ?? 1;
+  while (taken.has(free.toLowerCase())) free = `${base} (${++number})${extension}`;
+  taken.set(free.toLowerCase(), 1).set(name.toLowerCase(), number);
   return free;
 }

@@ -430,7 +430,7 @@ function textsOf(options: ToolboxOptions, pageCount: number): Text[] {
 
 /** Returns the files to attach. A name that is taken gets a number. */
 function attachedOf(files: readonly NamedSource[]): Attached[] {
-  const taken = new Set<string>();
+  const taken = new Map<string, number>();
   return files.map(({ path, name, contentType }, index) => {
     const cleaned = name
       .replace(/[^\p{L}\p{N} ._-]/gu, '_')
