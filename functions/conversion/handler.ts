@@ -120,9 +120,9 @@ export function createHandler<T extends Tool>(
 
   /** Returns a hash of the validators of all sources that were not sent, or `undefined` if none has any. */
   async function validatorsOf({ source, options, sent, account }: Invocation, signal: AbortSignal) {
-    const found: Array<string | undefined> = [];
-    for (const url of new Set([source, ...sourcesIn(tool, options).keys()]))
-      if (!sent?.includes(url)) found.push(await readValidators?.(url, { signal, account }));
+    const urls = [...new Set([source, ...sourcesIn(tool, options).keys()])];
+    const asked = urls.filter((url) => !sent?.includes(url));
+    const found = await Promise.all(asked.map((url) => readValidators?.(url, { signal, account })));
     if (found.every((each) => each === undefined)) return undefined;
     return createHash('sha256').update(JSON.stringify(found)).digest('hex');
   }
