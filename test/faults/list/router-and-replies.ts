@@ -57,7 +57,7 @@ export const routerAndReplies = [
     ['counts.set(option, index + 1);', 'counts.set(option, index);'],
   ]),
   ...inFile('functions/conversion/handler.ts', [
-    ['      if (!sent?.includes(url)) found', '      found'],
+    ['.filter((url) => !sent?.includes(url))', ''],
     ['await afterReply(() => remove(directory))', 'void afterReply(() => directories.remove(directory))'],
   ]),
   ...inFile('functions/conversion/store.ts', [

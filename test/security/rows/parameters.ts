@@ -48,6 +48,13 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
       ...(index % 2 === 0 ? many(1, '--device', 'é'.repeat(10_000)) : many(240, '-canny', ' '.repeat(200))),
     ],
   },
+  'check-args': {
+    title: 'a command line of 2,600 options, checked without a key',
+    calls: 96,
+    lanes: 24,
+    as: 'check',
+    pairs: () => [...common('auto', 'http://a.example/'), ['_args', '-a '.repeat(2600)]],
+  },
   'form-tag': {
     title: 'a form with a language tag of 200 kB',
     calls: 48,
