@@ -1,6 +1,7 @@
 import { addStyleSheet, boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
 import { unblock } from '../engines/chromium/page/wait/virtual-time.ts';
+import { ConversionError } from '../shared/errors.ts';
 import { within } from '../shared/time.ts';
 import type { Html2pdfOptions } from './options.ts';
 import { PIXEL } from './paper.ts';
@@ -382,6 +383,8 @@ const LOAD = `async () => {
 }`;
 /** Maximum milliseconds to wait for the resources of headers and footers. */
 const LOAD_TIMEOUT = 10_000;
+/** Maximum characters of the headers and footers of all pages, which the browser gets in one message. */
+const MAX_HTML = 100_000_000;
 
 /**
  * Replaces the page with one that contains only its headers and footers. No script runs in it. If they have resources, a
@@ -397,6 +400,9 @@ export async function showRunningTexts(
   }: { readonly width: number; readonly height: number; readonly proxyPort: number | undefined },
 ): Promise<boolean> {
   const { protocol, frameId, relay } = session;
+  const total = pages.reduce((sum, { template }) => sum + template.length, 0);
+  if (total > MAX_HTML)
+    throw new ConversionError('SOURCE_TOO_LARGE', 'The headers and footers of all pages are too long.');
   if (proxyPort === undefined) relay.close();
   await protocol.send('Emulation.setScriptExecutionDisabled', { value: true });
   await protocol.send('Page.navigate', { url: 'about:blank' });

@@ -56,6 +56,8 @@ const { asked, convert, origin, pdf } = await usePages({
     response.setHeader('content-type', 'text/html').setHeader('content-disposition', 'attachment');
     response.end('<!doctype html><p>Łódź');
   },
+  '/pages': '<!doctype html><p style="break-after:page">text'.repeat(110),
+  '/long.html': `<img src="/logo.svg"><!--${'x'.repeat(950_000)}-->`,
   '/private': ({ headers }, response) =>
     response
       .setHeader('content-type', 'text/html')
@@ -247,6 +249,12 @@ describe('headers and footers', () => {
     expect(warnings).toEqual([]);
     expect(asked.map(({ url }) => url)).toContain('/deep/logo.svg');
     expect(asked.map(({ url }) => url)).not.toContain('/sent');
+  });
+
+  it('have a limit if each page has its own', async () => {
+    const printed = pdf('/pages', { '--header-html': `${origin}/long.html` });
+
+    await expect(printed).rejects.toMatchObject({ code: 'SOURCE_TOO_LARGE' });
   });
 
   it.each([
