@@ -123,7 +123,7 @@ export function hasSections(running: RunningTexts): boolean {
   return listOf(running).some(({ html, texts }) =>
     html === undefined
       ? texts.some((text) => /\[(sub)?section\]/i.test(text))
-      : /\bclass\s*=[^>]*\b(sub)?section\b/i.test(html),
+      : /\bclass\s*=[^>=]*\b(sub)?section\b/i.test(html),
   );
 }
 
@@ -156,7 +156,7 @@ const RESOLVE = `(html) => {
   const absolute = (url) => (url && URL.canParse(url, page.baseURI) ? new URL(url, page.baseURI).href : url);
   const resolve = (css) => css
     .replace(/@import\\s+(["'])(.*?)\\1/gi, '@import url($1$2$1)')
-    .replace(/url\\(\\s*(["']?)(.*?)\\1\\s*\\)/gi, (_, quote, url) => 'url(' + quote + absolute(url) + quote + ')');
+    .replace(/url\\(\\s*(["']?)((?:(?!url\\().)*?)\\1\\s*\\)/gi, (_, quote, url) => 'url(' + quote + absolute(url) + quote + ')');
   for (const name of ['src', 'href', 'data', 'background']) {
     for (const element of page.querySelectorAll('[' + name + ']:not([' + name + '^="#"])'))
       element.setAttribute(name, absolute(element.getAttribute(name)));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Html2pdfOptions } from '../../../functions/html2pdf/options.ts';
 import {
+  hasSections,
   heightOf,
   runningTextOn,
   runningTextsOf,
@@ -143,6 +144,15 @@ describe('headers and footers', () => {
 
       expect(heightOf(texts)).toBeCloseTo(1.2 * 25.4);
       expect(heightOf(runningTextsOf('footer', options({}), {}))).toBe(0);
+    });
+
+    it.each([
+      ['<i class="title section">', true],
+      ["<i class='subsection'>", true],
+      ['<i class=a>section', false],
+      ['class='.repeat(150_000), false],
+    ])('may have sections, which are looked for in each class once', (html, expected) => {
+      expect(hasSections(runningTextsOf('header', options({}), { headerHtml: html }))).toBe(expected);
     });
   });
 });

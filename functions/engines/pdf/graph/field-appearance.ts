@@ -8,6 +8,8 @@ import { directionOf, fixed, type Line, type Typesetter } from './typesetter.ts'
 const PADDING = 2;
 const LEADING = 1.15;
 const MAX_AUTO_SIZE = 12;
+/** Maximum characters of a default appearance. It has a font and a color, and a form may have thousands of fields. */
+const MAX_DEFAULTS = 200;
 const MIN_AUTO_SIZE = 4;
 /** The color of chosen items of a list. */
 const CHOSEN = '0.6 0.757 0.855 rg';
@@ -66,7 +68,7 @@ export class FieldAppearance {
     this.#turns = ((Math.round(graph.number(this.#look['/R']) / 90) % 4) + 4) % 4;
     [this.#width, this.#height] = this.#turns % 2 === 1 ? [up, across] : [across, up];
     this.#alignment = graph.number(this.#dict['/Q']);
-    const defaults = textOf(graph.get(this.#dict['/DA'])) ?? '';
+    const defaults = (textOf(graph.get(this.#dict['/DA'])) ?? '').slice(0, MAX_DEFAULTS);
     const [, name = '', size = 0] = /(\/\S+)\s+([\d.]+)\s+Tf/.exec(defaults) ?? [];
     this.#size = Math.min(1000, Number(size) || 0);
     const { '/DR': resources } = graph.dict(graph.root['/AcroForm']);
