@@ -7,7 +7,10 @@ import type { Edit } from '../markup.ts';
 const UNKNOWN = /_xl(?:fn|ws|l|udf)\.|(?<=[\]!a-z][\w.]{0,80})\(|\bCUBE[A-Z]+\(/;
 /** Functions whose result changes whenever Excel opens a workbook. */
 const VOLATILE = /\b(?:TODAY|NOW|RAND\w*|OFFSET|INDIRECT|CELL|INFO)\(/;
-const FORMULA = /<(\w+:)?f\b([^<>]*?)(?:\/>|>([^<>]*)<\/\1?f>)(?=\s*<(?:\w+:)?v>)/g;
+const FORMULA =
+  /(<(?:\w+:)?c\b[^<>]*>\s*)<(\w+:)?f\b([^<>]*?)(?:\/>|>([^<>]*)<\/\2?f>)(?=\s*<(?:\w+:)?v>([^<]*))/g;
+/** Saved errors that LibreOffice knows. It reads all others as `#NAME?`. */
+const KNOWN_ERROR = /^#(?:N(?:ULL!|AME\?|UM!|\/A)|DIV\/0!|VALUE!|REF!)$/;
 
 /**
  * Returns the edits that keep the saved values of formulas that LibreOffice cannot compute. It replaces their text with `#NAME?`.
@@ -16,12 +19,15 @@ export function savedValueEdits(sheet: string): Edit[] {
   /** Numbers of the shared formulas that are removed. */
   const shared = new Set<string | undefined>();
   return [...sheet.matchAll(FORMULA)].flatMap(
-    ({ index, 0: { length }, 2: attributes = '', 3: formula = '' }) => {
+    ({ index, 0: whole, 1: cell = '', 3: attributes = '', 4: formula = '', 5: value = '' }) => {
       const code = formula.replaceAll('&quot;', '"').replace(/"[^"]*"|'[^']*'(?=!)/g, '');
       const group = /\bsi="(\d+)"/.exec(attributes)?.[1];
       if (UNKNOWN.test(code) && !VOLATILE.test(code)) shared.add(group);
       else if (group === undefined || !shared.has(group)) return [];
-      return [{ start: index, end: index + length, text: '' }];
+      // Programs that compute nothing save no value, or zero.
+      if (/^0?$/.test(value) && !/\bt="(?!n")/.test(cell)) return [];
+      const text = KNOWN_ERROR.test(value) ? cell : cell.replace('t="e"', 't="str"');
+      return [{ start: index, end: index + whole.length, text }];
     },
   );
 }

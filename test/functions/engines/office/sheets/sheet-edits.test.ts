@@ -33,6 +33,24 @@ describe('a formula with a saved value', () => {
     expect(savedValueEdits(cell(formula))).toEqual([]);
   });
 
+  it.each([
+    ['<c r="A1">', ''],
+    ['<c r="A1" t="n">', '0'],
+  ])('stays if the program that wrote it may have computed nothing: %s', (start, value) => {
+    expect(savedValueEdits(`${start}<f>_xlfn.CONCAT(A1)</f><v>${value}</v></c>`)).toEqual([]);
+  });
+
+  it.each([
+    ['t="e"', '#SPILL!', 't="str"'],
+    ['t="e"', '#N/A', 't="e"'],
+    ['t="str"', '', 't="str"'],
+    ['t="b"', '0', 't="b"'],
+  ])('with the type %s keeps %s', (type, value, expected) => {
+    expect(edited(`<c ${type}><f>_xlfn.FILTER(A1)</f><v>${value}</v></c>`)).toBe(
+      `<c ${expected}><v>${value}</v></c>`,
+    );
+  });
+
   it('stays without a value', () => {
     expect(savedValueEdits('<c r="A1"><f>StatusOf(A1)</f></c>')).toEqual([]);
   });
