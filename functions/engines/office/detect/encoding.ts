@@ -62,23 +62,26 @@ function isShiftJis(sample: Buffer): boolean {
 const ALPHABETS: ReadonlyArray<readonly [encoding: string, ...letters: string[]]> = [
   [
     'windows-1252',
-    ...'äöüß àâæçèéêëîïôœùûü áéíñóúüçïàèòôâªº áàâãçéêíóôõúªº àéèìíîòóùªº äåæéöø áæéðíóöúýþ áèéëíïóöü'.split(
+    ...'äöüß àâæçèéêëîïôœùûü áéíñóúüçïàèòôâªº áàâãçéêíóôúªº àéèìíîòóùªº äåæéöø áæéðíóöúýþ áèéëíïóöü äõöü'.split(
       ' ',
     ),
   ],
+  ['windows-1254', 'âçéğıîöôşûü'],
   ['windows-1250', ...'ąćęłńóśźż áčďéěíňóřšťúůýž áäčďéíĺľňóôŕšťúýž áéíóöőúüű âăîşţ čćđšž'.split(' ')],
   ['windows-1257', ...'ąčęėįšųūž āčēģīķļņšūž äõöüšž'.split(' ')],
-  ['windows-1254', 'âçéğıîöôşûü'],
 ];
 
-/** Signs that no text has within a word or at its end, and currencies before one. */
+/** Signs that no text has within a word or at its end, currencies before one, and letters that are rare in that place. */
 const SIGNS =
-  /(?<=\p{L}{4})[^\p{L}\p{ASCII}\p{P}]|(?<=\p{L})[^\p{L}\p{ASCII}\u2010-\u203a\xb7](?=\p{L})|[\xa3\xa5\xaf](?=\p{L})/gu;
+  /(?<=\p{L}{4})[^\p{L}\p{ASCII}\p{P}]|(?<=\p{L})[^\p{L}\p{ASCII}\u2010-\u203a\xb7](?=\p{L})|(?<=\p{L})[\xaa\xba\xfe](?=\p{L})|\xaa(?=\p{L}{2})|[\xa3\xa5\xaf](?=\p{L})/gu;
 
 /** Returns the encoding in which text has far fewer letters that are foreign to a language than in Windows-1252, or that one. */
 function latinEncoding(sample: Buffer): string {
   const [western, ...others] = ALPHABETS.map(([encoding, ...alphabets]) => {
-    const text = decodePart(sample, encoding).toLowerCase();
+    // Portuguese has õ only before e, and Hungarian has ő in its place. İ in lower case has a separate dot.
+    const text = decodePart(sample, encoding)
+      .toLowerCase()
+      .replace(/õe|\u0307/g, '');
     const letters = text.match(/[^\P{L}\p{ASCII}]/gu) ?? [];
     const signs = text.match(SIGNS) ?? [];
     const foreign = alphabets.map(
