@@ -26,24 +26,76 @@ export function writeEquations(part: string): string {
   });
 }
 
+/** Switches, entities, characters with a meaning, and other text. */
+const TOKEN = /\\[a-z]+\s*\d*|\\?&#?\w+;|\\.|[(),;]|[^\\(),;&]+/gis;
+const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '&lt;': '&gt;' };
+/** Where LibreOffice draws a box if there is nothing. */
+const NOTHING = '\u200b';
+const math = (text: string) => `<m:r><m:t>${text}</m:t></m:r>`;
+const textOf = (formula: string) => formula.replace(/<[^<>]*>/g, '');
+
 function writeEquation(code: string, properties: string): string {
-  const [, name = '', first = '', second = ''] =
-    /^\\(\w)\s*(?:\\\w+\s*)*\(([^,;()]*)[,;]?([^,;()]*)\)$/.exec(code) ?? [];
-  const math = (text: string) => `<m:r><m:t>${text}</m:t></m:r>`;
-  const formula = (markup: string) =>
-    `<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">${markup}</m:oMath>`;
-  if (/^f$/i.test(name))
-    return formula(`<m:f><m:num>${math(first)}</m:num><m:den>${math(second)}</m:den></m:f>`);
-  if (/^r$/i.test(name)) {
-    const [degree, content] = second === '' ? ['', first] : [first, second];
-    return formula(`<m:rad><m:deg>${degree && math(degree)}</m:deg><m:e>${math(content)}</m:e></m:rad>`);
+  const [formula = ''] = readArguments(code.match(TOKEN) ?? [], false);
+  return /<m:(?![rt]\b)/.test(formula)
+    ? `<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">${formula}</m:oMath>`
+    : `<w:r>${properties}<w:t xml:space="preserve">${textOf(formula)}</w:t></w:r>`;
+}
+
+/** Takes tokens up to a closing parenthesis. Returns the formula of each argument. */
+function readArguments(tokens: string[], isInner = true): string[] {
+  const formulas = [''];
+  let switches: string[] = [];
+  for (let token = tokens.shift(); token !== undefined; token = tokens.shift()) {
+    if (token === ')' && isInner) break;
+    let formula = '';
+    if (token === '(') [formula, switches] = [elementOf(switches, readArguments(tokens)), []];
+    else if (/^\\[a-z]/i.test(token) || switches.length > 0) switches.push(token.slice(1).toLowerCase());
+    else if (/^[,;]$/.test(token) && isInner) formulas.push('');
+    else formula = math(token.replace('\\', ''));
+    formulas.push(formulas.pop() + formula);
   }
-  // Characters on top of each other: most often one in a circle.
-  const isCircle = /^o$/i.test(name) && /^[\u25cb\u25ef\u3007Oo]$/.test(first);
-  // Of a reading over its word, the word remains.
-  const rest = /^\\o/i.test(code) ? code.replace(/^.*[,;]/s, '') : code;
-  const text = isCircle ? circled(second) : rest.replace(/\\[a-z]+\s*\d*|[()]/gi, '');
-  return `<w:r>${properties}<w:t xml:space="preserve">${text}</w:t></w:r>`;
+  return formulas;
+}
+
+/** Returns the formula of an element, whose name is the first switch. */
+function elementOf([name, ...switches]: readonly string[], formulas: readonly string[]): string {
+  const [first = '', second = '', third = ''] = formulas;
+  const all = formulas.join(math(','));
+  const after = (option: string) =>
+    switches.includes(option) ? switches[switches.indexOf(option) + 1] : undefined;
+  if (name === undefined) return math('(') + all + math(')');
+  if (name === 'f') return `<m:f><m:num>${first}</m:num><m:den>${second}</m:den></m:f>`;
+  if (name === 'r') {
+    return second === ''
+      ? `<m:rad><m:radPr><m:degHide m:val="1"/></m:radPr><m:deg/><m:e>${first}</m:e></m:rad>`
+      : `<m:rad><m:deg>${first}</m:deg><m:e>${second}</m:e></m:rad>`;
+  }
+  if (name === 's') {
+    const isLow = switches.some((each) => each.startsWith('do'));
+    return isLow
+      ? `<m:sSub><m:e>${math(NOTHING)}</m:e><m:sub>${all}</m:sub></m:sSub>`
+      : `<m:sSup><m:e>${math(NOTHING)}</m:e><m:sup>${all}</m:sup></m:sSup>`;
+  }
+  if (name === 'i') {
+    const sign = switches.includes('su') ? '\u2211' : switches.includes('pr') ? '\u220f' : '\u222b';
+    return `<m:nary><m:naryPr><m:chr m:val="${sign}"/></m:naryPr><m:sub>${first}</m:sub><m:sup>${second}</m:sup><m:e>${third}</m:e></m:nary>`;
+  }
+  if (name === 'a') {
+    const columns = Number(/\d+/.exec(switches.find((each) => each.startsWith('co')) ?? '') ?? 1);
+    const cells = formulas.map(
+      (cell, index) => `${index % columns ? '' : '</m:mr><m:mr>'}<m:e>${cell}</m:e>`,
+    );
+    return `<m:m>${cells.join('').replace('</m:mr>', '')}</m:mr></m:m>`;
+  }
+  if (name === 'b') {
+    const open = after('bc') ?? after('lc') ?? (after('rc') ? '' : '(');
+    const shut = after('rc') ?? (after('lc') ? '' : (CLOSING[open] ?? open));
+    return `<m:d><m:dPr><m:begChr m:val="${open}"/><m:endChr m:val="${shut}"/></m:dPr><m:e>${all}</m:e></m:d>`;
+  }
+  if (name !== 'o') return all;
+  // Characters on top of each other: most often one in a circle. Of a reading over its word, the word remains.
+  const isCircle = /^[\u25cb\u25ef\u3007Oo]$/.test(textOf(first).trim());
+  return isCircle ? math(circled(textOf(second).trim())) : formulas.at(-1)!;
 }
 
 /** Returns a number or letter in a circle. */

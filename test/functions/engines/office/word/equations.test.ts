@@ -17,13 +17,28 @@ it.each([
   ['EQ \\f(1,2)', ['1', '2']],
   ['EQ \\r(x)', ['x']],
   ['EQ \\r(3;x)', ['3', 'x']],
-  ['EQ \\s\\up5(th)', ['th']],
+  ['EQ \\s\\up5(th)', ['\u200b', 'th']],
+  ['EQ \\f(a&lt;b)', ['a', '&lt;', 'b']],
+  ['EQ \\f(\\r(3),2)', ['3', '2']],
+  ['EQ x+\\b\\bc\\{(\\f(a+(b),c))', ['x+', 'a+', '(', 'b', ')', 'c']],
+  ['EQ \\i\\su(1,5,x)', ['1', '5', 'x']],
+  ['EQ \\x(1,5)', ['1,5']],
   ['EQ \\* jc2 \\* "Font:MS Mincho" \\* hps10 \\o\\ad(\\s\\up 9(kana),kanji)', ['kanji']],
 ])('writes %s', (instruction, texts) => {
   const written = writeEquations(`<w:p>${field(instruction)}</w:p>`);
 
   expect(textOf(written)).toEqual(texts);
   expect(written).not.toContain('fldChar');
+});
+
+it.each([
+  ['\\r(x)', '<m:degHide m:val="1"/>'],
+  ['\\f(\\s\\do3(i),2)', '<m:num><m:sSub>'],
+  ['\\a\\al\\co2(1,2,3,4)', '</m:mr><m:mr><m:e><m:r><m:t>3'],
+  ['\\b\\lc\\{(x)', '<m:begChr m:val="{"/><m:endChr m:val=""/>'],
+  ['\\b(x)', '<m:begChr m:val="("/><m:endChr m:val=")"/>'],
+])('writes the formula of %s', (instruction, expected) => {
+  expect(writeEquations(field(`EQ ${instruction}`))).toContain(expected);
 });
 
 it('keeps the format of the field, and reads an instruction in pieces', () => {
