@@ -15,12 +15,17 @@ export function replacePositionTabs(part: string, body: string, styles: string):
   const others = styles.matchAll(/<w:tab\b[^<>]*\bw:pos="(\d+)"/g);
   const cleared = [...new Set([...others].map(([, position]) => position))].slice(0, 50);
   const clear = cleared.map((position) => `<w:tab w:val="clear" w:pos="${position}"/>`).join('');
-  return part.replace(PARAGRAPH, (paragraph) => {
+  return part.replace(PARAGRAPH, (paragraph, at: number) => {
+    const cell = part.slice(Math.max(part.lastIndexOf('</w:tc>', at), 0), at);
+    const size = /<w:tcW\b(?=[^<>]*"dxa")[^<>]*\bw:w="(\d+)"/.exec(cell)?.[1];
+    if (size === undefined && /<w:tc[ >]/.test(cell)) return paragraph;
+    // By default, cells have a margin of 108 at each side.
+    const end = size === undefined ? width : Number(size) - 216;
     const own = [...paragraph.matchAll(TAB)].flatMap(([, attributes = '']) => {
       const kind = /\bw:alignment="(center|right)"/.exec(attributes)?.[1];
       const leader = /\bw:leader="\w+"/.exec(attributes)?.[0] ?? '';
       return kind
-        ? `<w:tab w:val="${kind}" ${leader} w:pos="${kind === 'right' ? width : Math.round(width / 2)}"/>`
+        ? `<w:tab w:val="${kind}" ${leader} w:pos="${kind === 'right' ? end : Math.round(end / 2)}"/>`
         : [];
     });
     const stops = clear + own.join('');

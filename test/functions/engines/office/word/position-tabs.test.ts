@@ -21,6 +21,18 @@ it.each([
   expect(replacePositionTabs(part, BODY, STYLES)).toBe(`${before}${start}${expected}${plain}${plain}</w:p>`);
 });
 
+it.each([
+  ['w:w="4216" w:type="dxa"', '<w:tab w:val="right" w:leader="none" w:pos="4000"/>'],
+  ['w:w="0" w:type="auto"', '<w:ptab '],
+])('stays in a cell of a table with %s', (width, expected) => {
+  const row = `<w:tr><w:tc><w:tcPr><w:tcW ${width}/></w:tcPr><w:p>${tab('right')}</w:p></w:tc></w:tr>`;
+  const replaced = replacePositionTabs(`<w:tbl>${row}</w:tbl><w:p>${tab('right')}</w:p>`, BODY, '');
+  const [cell, after] = replaced.split('</w:tbl>');
+
+  expect(cell).toContain(expected);
+  expect(after).toContain('w:pos="9026"');
+});
+
 it('leaves them alone if the width is not known', () => {
   const part = `<w:p>${tab('right')}</w:p>`;
 
