@@ -3,7 +3,7 @@ import { readParts, withParts } from './detect/archive.ts';
 import { applyEdits, type Edit, readMarkup, type Tag } from './markup.ts';
 import { savedValueEdits, scrollEdits, slicerEdits } from './sheets/sheet-edits.ts';
 import { TABLE_PARTS, tableStyleEdits } from './sheets/tables.ts';
-import { slideEdits } from './slides.ts';
+import { formulaEdits, slideEdits } from './slides.ts';
 
 /** Corrects what LibreOffice reads wrongly in parts of a document. */
 interface Correction {
@@ -14,6 +14,7 @@ interface Correction {
 }
 
 const SLIDES = /^ppt\/slides\/slide\d+\.xml$/;
+const SLIDE_PARTS = /^ppt\/slide(?:s|Layouts|Masters)\/.+\.xml$/;
 /** Hangul, Kana and ideographs. */
 const EAST_ASIAN = /[\u1100-\u11ff\u3040-\u318f\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]/;
 const FEATURES = /^xl\/featurePropertyBag\/.+\.xml$/;
@@ -39,7 +40,8 @@ const WORKBOOK: readonly Correction[] = [
 ];
 const PRESENTATION: readonly Correction[] = [
   { part: SLIDES, edits: bulletEdits },
-  { part: /^ppt\/slide(?:s|Layouts|Masters)\/.+\.xml$/, edits: slideEdits },
+  { part: SLIDE_PARTS, edits: formulaEdits },
+  { part: SLIDE_PARTS, edits: slideEdits },
   CHARTS,
 ];
 
@@ -71,12 +73,16 @@ export async function correct(bytes: Buffer, corrections: readonly Correction[])
   const parts = await readParts(bytes, (name) => corrections.some(({ part }) => part.test(name)));
   const changed = new Map<string, string>();
   const related = corrections.map((correction) => attempt(() => correction.allEdits?.(parts)));
-  for (const [name, text] of parts) {
-    const own = corrections
-      .filter(({ part }) => part.test(name))
-      .flatMap((correction) => attempt(() => correction.edits?.(text, parts)) ?? []);
-    const edits = [...own, ...related.flatMap((each) => each?.get(name) ?? [])];
-    if (edits.length > 0) changed.set(name, applyEdits(text, edits));
+  for (const [name, original] of parts) {
+    let text = applyEdits(
+      original,
+      related.flatMap((each) => each?.get(name) ?? []),
+    );
+    // One after the other, because they may change the same place.
+    for (const { part, edits } of corrections) {
+      if (part.test(name)) text = applyEdits(text, attempt(() => edits?.(text, parts)) ?? []);
+    }
+    if (text !== original) changed.set(name, text);
   }
   return {
     bytes: changed.size > 0 ? await withParts(bytes, changed) : undefined,

@@ -17,31 +17,35 @@ const BOXES =
   /<mc:AlternateContent\b([^<>]*)>\s*<mc:Choice\b([^<>]*)>((?:(?!<\/mc:Choice>).)*)<\/mc:Choice>\s*<\/mc:AlternateContent>/gs;
 const FORMULAS = /<a14:m\b.*?<\/a14:m>/gs;
 
-/**
- * Returns the edits for what LibreOffice draws otherwise than PowerPoint. It also drops boxes with a formula that have no fallback, with
- * all of their text, and formulas inside text. They become text with raised and lowered characters.
- */
+/** Returns the edits for what LibreOffice draws otherwise than PowerPoint. */
 export function slideEdits(slide: string): Edit[] {
-  const edits = REPLACEMENTS.filter(([text]) => slide.includes(text)).flatMap(([, pattern, text]) =>
+  return REPLACEMENTS.filter(([text]) => slide.includes(text)).flatMap(([, pattern, text]) =>
     [...slide.matchAll(pattern)].map(({ index, 0: { length } }) => ({
       start: index,
       end: index + length,
       text,
     })),
   );
-  if (!slide.includes('<a14:m')) return edits;
-  const boxes = [...slide.matchAll(BOXES)].map(
+}
+
+/**
+ * Returns the edits that write formulas as text with raised and lowered characters. LibreOffice drops them inside text, and boxes with
+ * a formula that have no fallback, with all of their text.
+ */
+export function formulaEdits(slide: string): Edit[] {
+  if (!slide.includes('<a14:m')) return [];
+  return [...slide.matchAll(BOXES)].map(
     ({ index, 0: { length }, 1: outer = '', 2: inner = '', 3: content = '' }) => {
-      const namespaces = `${outer} ${inner}`.match(/\bxmlns:\w+="[^"]*"/g) ?? [];
+      const [own = ''] = /^[^>]*/.exec(content) ?? [];
+      const names = [...`${outer} ${inner}`.matchAll(/\b(xmlns:\w+=)"[^"]*"/g)];
+      const namespaces = new Map(names.map(([namespace, name = '']) => [name, namespace]));
+      const missing = [...namespaces].flatMap(([name, each]) => (own.includes(name) ? [] : each));
       const text = content
         .replace(FORMULAS, (formula, at: number) => formulaText(formula, content.slice(0, at)))
-        .replace(/^\s*<[\w:]+/, (tag) => [tag, ...namespaces].join(' '));
+        .replace(/^\s*<[\w:]+/, (tag) => [tag, ...missing].join(' '));
       return { start: index, end: index + length, text };
     },
   );
-  // Boxes contain what else has to be replaced.
-  const isOutside = ({ start }: Edit) => !boxes.some((box) => start >= box.start && start < box.end);
-  return [...edits.filter(isOutside), ...boxes];
 }
 
 /** Elements of a formula whose text is raised or lowered, in thousandths of a percent of its height. */

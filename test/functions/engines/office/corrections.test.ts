@@ -12,6 +12,20 @@ async function corrected(kind: string, name: string, parts: Readonly<Record<stri
   return bytes && (await readParts(bytes, (part) => part === name)).get(name);
 }
 
+it('draws bullets, formulas and lines of the same box', async () => {
+  const slide = 'ppt/slides/slide1.xml';
+  const formula = '<a14:m><m:r><m:t>x</m:t></m:r></a14:m>';
+  const text = await corrected('pptx', slide, {
+    [slide]:
+      '<p:sld><mc:AlternateContent><mc:Choice Requires="a14"><p:sp><a:bodyPr wrap="none"><a:spAutoFit/></a:bodyPr>' +
+      `<a:p><a:pPr><a:buChar char="-"/></a:pPr>${formula}</a:p></p:sp></mc:Choice></mc:AlternateContent></p:sld>`,
+  });
+
+  expect(text).toMatch(
+    /^<p:sld><p:sp><a:bodyPr wrap="none"><\/a:bodyPr><a:p><a:pPr><a:buFont[^<>]*><a:buChar char="-"\/><\/a:pPr><a:r>.*<\/a:r><\/a:p><\/p:sp><\/p:sld>$/,
+  );
+});
+
 const value = (index: number, number: number) => `<c:pt idx="${index}"><c:v>${number}</c:v></c:pt>`;
 const series = (head: string, tail = '') =>
   `<c:ser><c:idx val="0"/>${head}<c:val><c:numRef><c:numCache>${value(0, 4)}${value(1, -3)}</c:numCache></c:numRef></c:val>${tail}</c:ser>`;

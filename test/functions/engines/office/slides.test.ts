@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { applyEdits } from '../../../../functions/engines/office/markup.ts';
-import { slideEdits } from '../../../../functions/engines/office/slides.ts';
+import { formulaEdits, slideEdits } from '../../../../functions/engines/office/slides.ts';
 
-const edited = (slide: string) => applyEdits(slide, slideEdits(slide));
+const edited = (slide: string) => applyEdits(slide, [...formulaEdits(slide), ...slideEdits(slide)]);
 const textOf = (slide: string) =>
   edited(slide)
     .match(/(?<=<a:t>).*?(?=<\/a:t>)/g)
@@ -62,7 +62,15 @@ describe('a formula without a fallback', () => {
     expect(textOf(box(formula))).toBe(`Before ${text}`);
   });
 
+  it('declares no namespace twice', () => {
+    const slide = box(run('x'))
+      .replace('<p:sp>', '<p:sp xmlns:a14="d">')
+      .replace('<mc:Choice', '$& xmlns:mc="c"');
+
+    expect(edited(slide)).toContain('<p:sp xmlns:mc="c" xmlns:a14="d"><a:p>');
+  });
+
   it('keeps the fallback if there is one', () => {
-    expect(slideEdits(box(power, '<mc:Fallback/>'))).toEqual([]);
+    expect(formulaEdits(box(power, '<mc:Fallback/>'))).toEqual([]);
   });
 });
