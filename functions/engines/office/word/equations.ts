@@ -31,12 +31,15 @@ const TOKEN = /\\[a-z]+\s*\d*|\\?&#?\w+;|\\.|[(),;]|[^\\(),;&]+/gis;
 const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}', '&lt;': '&gt;' };
 /** Where LibreOffice draws a box if there is nothing. */
 const NOTHING = '\u200b';
-const math = (text: string) => `<m:r><m:t>${text}</m:t></m:r>`;
+/** Text with words and signs that LibreOffice's own code of formulas has. Of brackets, it would show how it writes them. */
+const WORDS = /^(?=.*(?:\p{L}{2}|[%#^_~|"\u200b]|&amp;))[^(){}]*$/su;
+const math = (text: string) =>
+  `<m:r>${WORDS.test(text.replace(/&[lg]t;/g, '')) ? '<m:rPr><m:nor/></m:rPr>' : ''}<m:t>${text}</m:t></m:r>`;
 const textOf = (formula: string) => formula.replace(/<[^<>]*>/g, '');
 
 function writeEquation(code: string, properties: string): string {
   const [formula = ''] = readArguments(code.match(TOKEN) ?? [], false);
-  return /<m:(?![rt]\b)/.test(formula)
+  return /<m:(?!r\b|rPr|nor|t\b)/.test(formula)
     ? `<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math">${formula}</m:oMath>`
     : `<w:r>${properties}<w:t xml:space="preserve">${textOf(formula)}</w:t></w:r>`;
 }

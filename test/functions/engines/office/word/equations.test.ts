@@ -34,8 +34,9 @@ it.each([
 it.each([
   ['\\r(x)', '<m:degHide m:val="1"/>'],
   ['\\f(\\s\\do3(i),2)', '<m:num><m:sSub>'],
-  ['\\a\\al\\co2(1,2,3,4)', '</m:mr><m:mr><m:e><m:r><m:t>3'],
+  ['\\a\\al\\co2(1,2,3,4)', '</m:e></m:mr><m:mr><m:e>'],
   ['\\b\\lc\\{(x)', '<m:begChr m:val="{"/><m:endChr m:val=""/>'],
+  ['\\r(a&amp;b)', '<m:r><m:rPr><m:nor/></m:rPr><m:t>&amp;<'],
   ['\\b(x)', '<m:begChr m:val="("/><m:endChr m:val=")"/>'],
 ])('writes the formula of %s', (instruction, expected) => {
   expect(writeEquations(field(`EQ ${instruction}`))).toContain(expected);
