@@ -1,4 +1,6 @@
-const PARAGRAPH = /<w:p(?: [^<>]*)?>(?:(?!<\/?w:p[ >]).)*?<w:ptab\b(?:(?!<\/w:p>).)*<\/w:p>/gs;
+/** Paragraphs with such tabs, and where cells of tables begin and end. */
+const PARAGRAPH =
+  /<w:tc[ >]|<w:tcW\b[^<>]*>|<\/w:tc>|<w:p(?: [^<>]*)?>(?:(?!<\/?w:p[ >]).)*?<w:ptab\b(?:(?!<\/w:p>).)*<\/w:p>/gs;
 const TAB = /<w:ptab\b([^<>]*)\/>/g;
 
 /**
@@ -15,12 +17,19 @@ export function replacePositionTabs(part: string, body: string, styles: string):
   const others = styles.matchAll(/<w:tab\b[^<>]*\bw:pos="(\d+)"/g);
   const cleared = [...new Set([...others].map(([, position]) => position))].slice(0, 50);
   const clear = cleared.map((position) => `<w:tab w:val="clear" w:pos="${position}"/>`).join('');
-  return part.replace(PARAGRAPH, (paragraph, at: number) => {
-    const cell = part.slice(Math.max(part.lastIndexOf('</w:tc>', at), 0), at);
-    const size = /<w:tcW\b(?=[^<>]*"dxa")[^<>]*\bw:w="(\d+)"/.exec(cell)?.[1];
-    if (size === undefined && /<w:tc[ >]/.test(cell)) return paragraph;
+  /** Widths of the cells around a paragraph; 0 if it is not known. */
+  const cells: number[] = [];
+  return part.replace(PARAGRAPH, (paragraph) => {
+    if (!paragraph.startsWith('<w:p')) {
+      if (paragraph === '</w:tc>') cells.pop();
+      else if (!paragraph.startsWith('<w:tcW')) cells.push(0);
+      else if (paragraph.includes('"dxa"'))
+        cells.splice(-1, 1, Number(/\bw:w="(\d+)"/.exec(paragraph)?.[1] ?? 0));
+      return paragraph;
+    }
     // By default, cells have a margin of 108 at each side.
-    const end = size === undefined ? width : Number(size) - 216;
+    const end = cells.length > 0 ? cells.at(-1)! - 216 : width;
+    if (end <= 0) return paragraph;
     const own = [...paragraph.matchAll(TAB)].flatMap(([, attributes = '']) => {
       const kind = /\bw:alignment="(center|right)"/.exec(attributes)?.[1];
       const leader = /\bw:leader="\w+"/.exec(attributes)?.[0] ?? '';
