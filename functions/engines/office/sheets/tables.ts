@@ -154,13 +154,16 @@ const reference = ({ left, top, right, bottom }: Range) =>
 function readCells(sheet: string, { top, bottom }: Range, formats: readonly number[]) {
   const own = new Map<string, number>();
   const hidden = new Set<number>();
-  for (const [, name, attributes = ''] of sheet.matchAll(/<(?:\w+:)?(c|row)(\s[^<>]*)>/g)) {
-    const [, column = '', digits] = /\sr="([A-Z]*)(\d+)"/.exec(attributes) ?? [];
-    const row = Number(digits);
-    if (!(row >= top && row <= bottom)) continue;
+  let [row, column] = [0, 0];
+  for (const [, name, attributes = ''] of sheet.matchAll(/<(?:\w+:)?(c|row)(\s[^<>]*?)?\/?>/g)) {
+    // Without a name, a row or cell is the next one.
+    const [, letters, digits] = /\sr="([A-Z]*)(\d+)"/.exec(attributes) ?? [];
+    row = Number(digits ?? (name === 'row' ? row + 1 : row));
+    column = name === 'row' ? 0 : letters ? columnOf(letters) : column + 1;
+    if (row < top || row > bottom) continue;
     if (name === 'row' && /\shidden="(1|true)"/.test(attributes)) hidden.add(row);
     const bits = name === 'c' && formats[Number(attribute(attributes, 's') ?? 0)];
-    if (bits) own.set(`${row} ${columnOf(column)}`, bits);
+    if (bits) own.set(`${row} ${column}`, bits);
   }
   return { own, hidden };
 }

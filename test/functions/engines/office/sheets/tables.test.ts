@@ -86,6 +86,12 @@ describe('a table', () => {
     expect(formats[areas['C1:C1']!]).toContain('<font><b/></font>');
   });
 
+  it('finds the cells of rows without numbers', () => {
+    const cells = '<row><c/></row><row><c t="s"/><c s="2"><v>1</v></c></row>';
+
+    expect(drawn({ cells })).toEqual(drawn({ cells: '<row r="2"><c r="B2" s="2"/></row>' }));
+  });
+
   it('may have a style of the workbook', () => {
     const own = '<dxf><font><i/><color rgb="FF00FF00"/></font></dxf>';
     const element = '<tableStyleElement type="headerRow" dxfId="1"/>';
