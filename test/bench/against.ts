@@ -211,7 +211,9 @@ async function compareRow(name: string, call: Call, ours: Side, theirs: Side): P
     single[0].push(first, fourth);
     single[1].push(second, third);
     times.push([first + fourth, second + third]);
-    work.push([processTime(ours.pid) - before[0]!, processTime(theirs.pid) - before[1]!]);
+    const spent: Pair = [processTime(ours.pid) - before[0]!, processTime(theirs.pid) - before[1]!];
+    // The kernel drops the time of some processes as they exit. Such a block says nothing.
+    if (Math.min(...spent) > 0) work.push(spent);
   }
   const milliseconds = single.map((each) => `${median(each).toFixed(1)} ms`).join(' | ');
   return `| ${name} | ${milliseconds} | ${ratioOf(times)} | ${ratioOf(work)} | ${times.length} |`;
