@@ -116,9 +116,8 @@ async function findPositioned({ protocol, world }: Session): Promise<readonly Ar
     computedStyles: ['fixed', 'sticky'].map((value) => ({ name: 'position', value })),
     pierce: true,
   });
-  const nodes = nodeIds.map((nodeId) =>
-    protocol.send('DOM.resolveNode', { nodeId, ...(world !== undefined && { executionContextId: world }) }),
-  );
+  const executionContextId = await world;
+  const nodes = nodeIds.map((nodeId) => protocol.send('DOM.resolveNode', { nodeId, executionContextId }));
   return (await Promise.all(nodes)).flatMap(({ object }) =>
     object.objectId ? [{ objectId: object.objectId }] : [],
   );
@@ -143,10 +142,9 @@ async function callWith(
   functionDeclaration: string,
   values: readonly Argument[],
 ) {
-  if (world === undefined) return undefined;
   const { result } = await protocol.send('Runtime.callFunctionOn', {
     functionDeclaration,
-    executionContextId: world,
+    executionContextId: await world,
     arguments: [...values],
     returnByValue: true,
   });

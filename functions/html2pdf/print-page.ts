@@ -90,23 +90,28 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   const canBeTagged = await splitHugeTables(session);
   const scale = scaleOf(layout, options);
   const paper = await autoHeight(session, layout, { scale, shrink: options.shrink });
-  await checkLength(session, paper, limits);
   const rules = [
     pageRuleOf(layout.height === 'auto' ? { ...paper, fixed: FIXED } : paper),
     options.shrink ? '' : UNSHRUNK,
     options.printMedia ? '' : REPEATED,
     layout.height === 'auto' ? UNBROKEN : '',
   ];
-  await addStyleSheet(session, rules.join('\n'));
+  const named = hasSections(header) || hasSections(footer);
+  // The browser runs them in this order.
+  const [, , title, headings, hasText] = await Promise.all([
+    checkLength(session, paper, limits),
+    addStyleSheet(session, rules.join('\n')),
+    evaluate(session, '() => document.title').then(String),
+    options.outline || named ? readHeadings(session) : [],
+    hasFilteredText(session),
+  ]);
   // Printing needs no frames.
   session.frames.stop();
 
   const { locale, timezone, replacements, pageOffset } = options;
-  const title = String(await evaluate(session, '() => document.title'));
   const values = { url: request.url, now: new Date(), locale, timezone, replacements, pageOffset };
   const running = { values, place: paper };
   const runningTexts = [...listOf(header), ...listOf(footer)];
-  const named = hasSections(header) || hasSections(footer);
   const differ = header.differ || footer.differ;
   const hasResources = runningTexts.some(loads);
   // Chromium counts pages from 1, has no sections, prints the same on every page, and loads nothing.
@@ -118,7 +123,6 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   const [path, overlay] = [join(folder, 'page.pdf'), join(folder, OVERLAY)];
   const output = { path, limits };
   let bookmarks: readonly Bookmark[] = [];
-  const headings = options.outline || named ? await readHeadings(session) : [];
   if (options.toc || named) {
     await printToFile(session, { ...survey, generateDocumentOutline: true }, output);
     const written = readWrittenPdf(await readOutput(path));
@@ -142,7 +146,6 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   // Must precede the update of the file.
   if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColors(path);
   await updatePdf(path, options.outline ? headings : [], options.grayscale);
-  const hasText = await hasFilteredText(session);
   if (hasText) {
     await showFilteredText(session);
     const pageRanges = ranges ? { pageRanges: ranges } : {};

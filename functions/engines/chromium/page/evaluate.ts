@@ -11,18 +11,22 @@ export async function evaluate(
   declaration: string,
   ...values: readonly (string | number | boolean)[]
 ): Promise<unknown> {
-  const known = session.world;
-  if (known !== undefined) {
-    // The context no longer exists if the page has just navigated.
-    const answer = await call(session, known, declaration, values).catch(() => undefined);
-    if (answer) return read(answer);
-  }
-  const { executionContextId } = await session.protocol.send('Page.createIsolatedWorld', {
-    frameId: session.frameId,
-    worldName: 'docmill',
-  });
-  session.world = executionContextId;
-  return read(await call(session, executionContextId, declaration, values));
+  // The context no longer exists if the page has just navigated.
+  const known = session.world.then((world) => call(session, world, declaration, values));
+  const answer = await known.catch(() => undefined);
+  if (answer) return read(answer);
+  session.world = openWorld(session.protocol, session.frameId);
+  return read(await call(session, await session.world, declaration, values));
+}
+
+/** Opens a script context in the current document. */
+export function openWorld(protocol: Session['protocol'], frameId: string): Promise<number> {
+  const world = protocol
+    .send('Page.createIsolatedWorld', { frameId, worldName: 'docmill' })
+    .then(({ executionContextId }) => executionContextId);
+  // A failure is reported to those who use it.
+  world.catch(() => {});
+  return world;
 }
 
 function call(

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
 import { threadTimes } from '../../worker/linux/proc.ts';
 import { startRelay } from '../proxy/relay.ts';
+import { openWorld } from './evaluate.ts';
 import { framesOf } from './frames.ts';
 import { AUTO_ATTACH, PAGE_CLOCK, type Session, setViewport, USUAL_VIEWPORT } from './session.ts';
 
@@ -92,7 +93,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     processes,
     processorTime: async () => (await processInfo()).reduce((sum, { cpuTime }) => sum + 1000 * cpuTime, 0),
     frameId,
-    world: undefined,
+    world: openWorld(protocol, frameId),
     crashed: crashed.promise,
     close: async () => {
       browser.off('Target.targetCrashed', onCrash);
@@ -105,7 +106,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     session.hasAnimations = true;
   });
   protocol.on('Page.frameNavigated', ({ frame }) => {
-    if (frame.id === frameId) session.world = undefined;
+    if (frame.id === frameId) session.world = openWorld(protocol, frameId);
   });
   // Not awaited: the page responds after its first frame.
   setViewport(session, USUAL_VIEWPORT).catch(() => {});

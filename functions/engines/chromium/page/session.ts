@@ -27,8 +27,8 @@ export interface Session {
   viewport: Viewport | undefined;
   /** ID of the page itself, not of a frame inside it. */
   readonly frameId: string;
-  /** Script context of `evaluate` in the current document, `undefined` until it is first used. */
-  world: number | undefined;
+  /** Script context of `evaluate` in the current document. It is opened while the document loads. */
+  world: Promise<number>;
   /** Whether anything has been animated by CSS or a script, even in shadow trees. */
   hasAnimations: boolean;
   /** Whether any workers are running, except service workers. */

@@ -108,12 +108,15 @@ export async function visit(
     }
     if (redirects === 0) await waitForConditions(session, watched, options);
     try {
-      await checkKind(session);
       await hide(session, options.hide);
-      await enlargeSmallText(session, options.minimumFontSize);
-      await evaluate(session, NORMALIZE_VIEWER);
-      await revealContent(session);
-      const window = (await windows.loaded?.()) ?? viewport;
+      // The browser runs them in this order.
+      const [, , , , window = viewport] = await Promise.all([
+        checkKind(session),
+        enlargeSmallText(session, options.minimumFontSize),
+        evaluate(session, NORMALIZE_VIEWER),
+        revealContent(session),
+        windows.loaded?.(),
+      ]);
       await setViewport(session, window);
       const adapt = windows.settled ?? (async () => window);
       const { isWhole = true } = windows;

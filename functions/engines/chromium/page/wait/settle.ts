@@ -98,14 +98,9 @@ export async function settle(
 
 /** Whether a loaded page cannot change any more, because no script has run in it and nothing moves. */
 async function isStatic(session: Session, { requests, willRefresh }: WatchedDocument): Promise<boolean> {
-  if (
-    willRefresh() ||
-    session.hasAnimations ||
-    requests.includeMoving() ||
-    (await readMetrics(session)).script > 0
-  )
-    return false;
-  return !(await evaluate(session, HAS_MOTION));
+  if (willRefresh() || session.hasAnimations || requests.includeMoving()) return false;
+  const [{ script }, hasMotion] = await Promise.all([readMetrics(session), evaluate(session, HAS_MOTION)]);
+  return script === 0 && !hasMotion;
 }
 
 async function untilLoaded(watched: WatchedDocument, documentId: string, deadline: number): Promise<boolean> {
