@@ -1,5 +1,6 @@
 #include "requests.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -278,12 +279,19 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
     size_t count = 0;
     int turns = 0;
     struct placed *last = NULL;
+    FPDF_PAGEOBJECT object = NULL;
+    bool hidden = false;
+    // Position of the character of the line that starts last. The next one usually starts after it.
+    float reached = -FLT_MAX;
     for (int index = 0; index < end; index++) {
         const bool generated = FPDFText_IsGenerated(text, index) == 1;
         FS_RECTF box = { 0, 0, 0, 0 };
         struct replacement *here = NULL;
         if (!generated) {
-            if (is_hidden(FPDFText_GetTextObject(text, index)))
+            const FPDF_PAGEOBJECT own = FPDFText_GetTextObject(text, index);
+            if (own != object)
+                hidden = is_hidden(object = own);
+            if (hidden)
                 continue;
             // The rest of a field's value that does not fit, for example.
             if (layout && is_off_page(text, index, layout))
@@ -292,7 +300,7 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
             if (layout)
                 turns = turn_box(text, index, &box);
             if (replacements->count)
-                here = replacement_of(replacements, FPDFText_GetTextObject(text, index));
+                here = replacement_of(replacements, object);
         }
         if (here && here->written) {
             // Another glyph of the same replacement. Spaces between them are not part of it.
@@ -308,14 +316,16 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
             character = '-';
         // A space is already there, if the text between was not written again.
         const bool repeats = generated ? character == ' ' && count && line[count - 1].code == ' '
-                                       : !here && is_drawn_again(line, count, character, &box);
+                                       : !here && box.left <= reached && is_drawn_again(line, count, character, &box);
         if (!character || repeats)
             continue;
         line[count] = (struct placed){ character, box.left, box.right, box.top, box.bottom, generated, here, turns, 0 };
         if (here)
             here->written = true;
-        if (!generated)
+        if (!generated) {
             last = line + count;
+            reached = fmaxf(reached, box.left);
+        }
         count++;
         if (character != '\n' || here || layout)
             continue;
@@ -323,6 +333,7 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
         put_character(file, '\n');
         count = 0;
         last = NULL;
+        reached = -FLT_MAX;
     }
     if (line && layout)
         write_layout(file, line, count, write_line);
