@@ -61,11 +61,13 @@ async function wantedArea(
 ): Promise<Area> {
   const { width, height, scale } = window;
   const { selector } = options;
-  const left = await windowLeft(session);
-  if (selector !== undefined) return elementArea(session, selector, { left, zoom: scale });
-  if (!isFullPage(options)) return { x: left, y: 0, width, height: options.height ?? height };
+  if (selector !== undefined)
+    return elementArea(session, selector, { left: await windowLeft(session), zoom: scale });
+  if (!isFullPage(options))
+    return { x: await windowLeft(session), y: 0, width, height: options.height ?? height };
   // Content that overflows by a percentage stays wider than a window that was widened to fit it.
-  const [content, tall] = await Promise.all([
+  const [left, content, tall] = await Promise.all([
+    windowLeft(session),
     widens ? contentWidth(session) : width,
     layOutFullPage(session, window),
   ]);
