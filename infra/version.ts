@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Body of `GET /api/version`. */
-interface Version {
+export interface Version {
   readonly version: string;
   /** Version of the source code, or `unknown` outside a repository. */
   readonly commit: string;

@@ -122,7 +122,7 @@ const READS: Readonly<Record<string, readonly [count: number, reason: string]>> 
   'functions/shared/source/file.ts': [1, 'the head of a source'],
   'infra/local/operation/lock.ts': [1, 'a file of the service'],
   'infra/local/server/descriptors.ts': [1, 'a file of /proc'],
-  'infra/local/server/http/files.ts': [2, 'the key of the service'],
+  'infra/local/server/http/signed-url.ts': [2, 'the key of the service'],
   'infra/local/server/service.ts': [1, 'scripts and styles of the site'],
   'infra/version.ts': [4, 'files of the service'],
 };

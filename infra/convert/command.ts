@@ -6,31 +6,6 @@ import { optionNamed, suggest } from '../../functions/shared/options/read-option
 import { quote } from '../../functions/shared/quote.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 
-export const HELP = `docmill INPUT… --to NAME|DIR/|- [--format FORMAT] [OPTION…]
-
-  docmill letter.docx --to letter.pdf
-  docmill report.pdf --to page-%d.png -r 200
-  docmill photos --to small/ --format jpg -resize 1600x
-  docmill - --to - --format pdf < letter.docx > letter.pdf
-
-  INPUT            a file, a directory, a glob in quotes, a URL, or - for standard input
-  --to NAME        one result, whose extension is the format. page-%d.png is a file per
-                   page, and pages.png.zip an archive
-  --to DIR/        a result for each input. Run it again to continue after an interruption
-  --to -           standard output
-  --format FORMAT  the format for DIR/ and -, such as pdf or png.zip
-  --app TOOL       the tool. By default, the content of the input decides
-  --list FILE      reads further inputs from a file, one per line
-  --jobs N         conversions at the same time, 1 to 64. By default, the number of cores
-  --fresh          converts all inputs again
-  --overwrite      allows a result to replace an input, or the result of another input
-  --url URL        uses this service, with --key KEY or the API_KEY of the environment
-  --help           prints this
-
-OPTION is one of the tool, such as -r 200. Write -- before an INPUT that begins with a hyphen.
-Exit status: 0 converted, 1 an input failed, 2 a mistake here, 130 interrupted.
-`;
-
 /** A mistake on the command line. */
 export class UsageError extends Error {}
 

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createApiKey, withKeys } from '../../functions/platform/keys.ts';
 import { createLog } from '../../functions/shared/log.ts';
 import { composeService } from '../local/server/compose.ts';
-import { readSignedUrl } from '../local/server/http/files.ts';
+import { readSignedUrl } from '../local/server/http/signed-url.ts';
 import { makeTemporary, removeTemporary } from '../local/server/temporary.ts';
 import { readSettings } from '../local/settings.ts';
 import { openStores } from '../local/stores.ts';
@@ -13,9 +13,17 @@ import type { Service } from './converter.ts';
 
 /** Base of the result URLs. No request is sent to it. */
 const BASE = 'http://localhost';
+const NOT_SERVED = { version: '', commit: '', engines: {} };
 
-/** Runs the engines on this machine, without a server. The server's settings apply, except those of accounts. */
-export async function localEngines(parent: string, jobs: number): Promise<Service> {
+/**
+ * Runs the engines on this machine, without a server. The server's settings apply, except those of accounts. Starts the engines of
+ * `tools` at once, and each of the others on its first conversion.
+ */
+export async function localEngines(
+  parent: string,
+  jobs: number,
+  { tools, downloads }: { readonly tools: readonly string[]; readonly downloads: boolean },
+): Promise<Service> {
   const { router, ...settings } = readSettings();
   const directory = await makeTemporary(parent);
   const stores = openStores(directory);
@@ -36,8 +44,12 @@ export async function localEngines(parent: string, jobs: number): Promise<Servic
       layers: join(import.meta.dirname, '../../dist/layers'),
       log: createLog((line) => process.stderr.write(`${line}\n`), { format: 'pretty', level: 'error' }),
       singleAccount: true,
+      version: NOT_SERVED,
+      warm: tools,
     },
   );
+  // The first conversion waits for whatever has not started by then.
+  void composition.warm({ downloads });
   return {
     async send({ query, headers, body }, signal) {
       const all = new Headers({ ...headers, 'X-Api-Key': apiKey });

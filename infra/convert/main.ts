@@ -1,13 +1,14 @@
 // Converts files: `docmill --help`. Uses the engines on this machine or, with --url, a service.
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { printable } from '../../functions/shared/quote.ts';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
-import { type Command, HELP, readCommand, UsageError } from './command.ts';
+import { type Command, readCommand, UsageError } from './command.ts';
 import { remoteService, type Service } from './converter.ts';
-import { localEngines } from './engines.ts';
 import { findInputs } from './inputs.ts';
-import { directoryOf, planJobs, STANDARD_OUTPUT } from './jobs.ts';
+import { directoryOf, type Job, planJobs, STANDARD_OUTPUT } from './jobs.ts';
 import { openLedger } from './ledger.ts';
 import { showProgress } from './progress.ts';
 import { runJobs } from './run.ts';
@@ -19,7 +20,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 
 try {
   const command = readCommand(process.argv.slice(2), ALL);
-  if (command.help) process.stdout.write(HELP);
+  if (command.help) process.stdout.write(readFileSync(join(import.meta.dirname, 'help.txt')));
   else process.exitCode = await run(command, stopped.signal);
 } catch (thrown) {
   process.stderr.write(`${printable((thrown as Error).message)}\n`);
@@ -38,7 +39,7 @@ async function run(command: Command, signal: AbortSignal): Promise<number> {
   let failure: unknown;
   if (jobs.length > 0) {
     if (command.url === undefined) progress.starting('Starting the engines …');
-    const service = await open(command);
+    const service = await open(command, jobs);
     const watch = {
       converted: progress.converted,
       failed: ({ input }: (typeof jobs)[number], { code, message }: { code: string; message: string }) =>
@@ -75,7 +76,10 @@ function startedAt(): number {
   return began - performance.timeOrigin;
 }
 
-function open({ url, key, jobs }: Command): Service | Promise<Service> {
-  if (url === undefined) return localEngines(tmpdir(), jobs);
-  return remoteService(url, key ?? textSetting('API_KEY', undefined));
+async function open({ url, key, jobs: size }: Command, jobs: readonly Job[]): Promise<Service> {
+  if (url !== undefined) return remoteService(url, key ?? textSetting('API_KEY', undefined));
+  const tools = [...new Set(jobs.map(({ query }) => query[0]!.value))];
+  const downloads = jobs.some(({ input }) => !input.open);
+  const { localEngines } = await import('./engines.ts');
+  return localEngines(tmpdir(), size, { tools, downloads });
 }

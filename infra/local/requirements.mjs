@@ -1,5 +1,14 @@
 // Plain JavaScript, because it runs on any Node version from 20, before any package is installed.
-import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -121,6 +130,36 @@ export function isSetUp(directory) {
     existsSync(join(directory, 'node_modules/.package-lock.json')) &&
     existsSync(join(directory, 'dist/layers/libreoffice'))
   );
+}
+
+/** Lists what the set-up reads, and what it makes. */
+const READ = ['package-lock.json', 'layers', 'functions', 'infra/local/setup.mjs'];
+const MADE = ['node_modules', 'dist/layers', 'dist/site'];
+/** Written after a set-up. */
+const STAMP = 'dist/set-up';
+
+/** Records that everything is set up. */
+export function markSetUp(directory) {
+  writeFileSync(join(directory, STAMP), '');
+}
+
+/**
+ * Whether nothing has changed since the last set-up. Compares the times at which the file system recorded changes, which no program
+ * sets.
+ */
+export function isUnchanged(directory) {
+  const changed = (path) => statSync(path).ctimeMs;
+  try {
+    const since = changed(join(directory, STAMP));
+    const read = READ.flatMap((name) => {
+      const path = join(directory, name);
+      const names = statSync(path).isDirectory() ? readdirSync(path, { recursive: true }) : [];
+      return [path, ...names.map((each) => join(path, each))];
+    });
+    return [...read, ...MADE.map((name) => join(directory, name))].every((path) => changed(path) <= since);
+  } catch {
+    return false;
+  }
 }
 
 function isGlibcSupported(version) {

@@ -3,7 +3,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isSetUp, measureMachine, unmetPrograms, unmetRequirement, unmetSpace } from './requirements.mjs';
+import {
+  isSetUp,
+  markSetUp,
+  measureMachine,
+  unmetPrograms,
+  unmetRequirement,
+  unmetSpace,
+} from './requirements.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
@@ -24,6 +31,7 @@ if (!installed()) {
 // From here on everything runs on the Node version in the lock file.
 await run(undefined, join(root, 'node_modules/.bin/node'), ['layers/build.ts', ...process.argv.slice(2)]);
 await run(undefined, join(root, 'node_modules/.bin/node'), ['functions/site/build.ts']);
+markSetUp(root);
 
 /** Whether every package is installed in the version from the lock file. */
 function installed() {

@@ -7,7 +7,7 @@ import type { FreeSpace } from '../../../functions/platform/local/disk-space.ts'
 import type { WorkerObserver } from '../../../functions/shared/warm-workers.ts';
 import type { ToolWork } from '../../../functions/site/operator/overview.ts';
 
-interface Metrics extends ConversionObserver {
+export interface Metrics extends ConversionObserver {
   /** Returns an observer that counts the worker events of a tool. */
   workersOf(tool: string): WorkerObserver;
   /** Reports the free space whenever the metrics are read. */

@@ -32,16 +32,16 @@ import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import { WarmWorkers } from '../../../functions/shared/warm-workers.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
-import { readVersion } from '../../version.ts';
+import type { Version } from '../../version.ts';
 import { pathsIn } from '../operation/lock.ts';
-import { createMetrics } from '../operation/metrics.ts';
+import type { Metrics } from '../operation/metrics.ts';
 import { reportLayerAge } from '../operation/upkeep.ts';
 import type { Settings } from '../settings.ts';
 import type { Stores } from '../stores.ts';
 import { callersPerConversion, divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
 import { createCallers } from './http/callers.ts';
-import { readSecret, readSignedUrl } from './http/files.ts';
+import { readSecret, readSignedUrl } from './http/signed-url.ts';
 import { limitDownloads } from './limit-downloads.ts';
 import { CODE, makeTemporary, removeTemporary } from './temporary.ts';
 
@@ -57,6 +57,9 @@ export interface Dependencies {
   /** Records the results of each account. */
   readonly results: Table;
   readonly layers: string;
+  readonly version: Version;
+  /** Absent if nobody reads them. */
+  readonly metrics?: Metrics;
   readonly log: Log;
   /** Whether all conversions belong to one account, so that no spare is kept for others. */
   readonly singleAccount?: boolean;
@@ -99,6 +102,8 @@ export async function composeService(
     siteStores,
     samples,
     layers,
+    version,
+    metrics,
     log,
     singleAccount,
     warm,
@@ -124,13 +129,8 @@ export async function composeService(
   reportLayerAge(layers, LOCAL_LAYERS, log);
   const gaps = findSandboxGaps(layers);
   if (isIncomplete(gaps)) log('sandbox incomplete', { ...gaps, mode: sandbox }, 'warn');
-  const version = readVersion((layer) => join(layers, layer));
-  const metrics = createMetrics(Object.keys(tools), {
-    version: version.version,
-    commit: version.commit,
-    ...version.engines,
-  });
-  metrics.watchDisk(space);
+  metrics?.watchDisk(space);
+  const workersOf = (tool: string) => metrics?.workersOf(tool) ?? {};
   const downloadState = new EngineState();
   const maxDownloaders = size + 2;
   const downloaders = new Downloaders(
@@ -149,7 +149,7 @@ export async function composeService(
       launcher: launcherIn(layers, DOWNLOAD_NICE),
       max: maxDownloaders,
       log,
-      observer: observeAll(downloadState, metrics.workersOf('download')),
+      observer: observeAll(downloadState, workersOf('download')),
     },
   );
   const egress = createEgressGuard({
@@ -181,8 +181,8 @@ export async function composeService(
   };
   const engines = await loadEngines(
     Object.values(tools),
-    { ...engineDependencies, conversions: metrics },
-    metrics.workersOf,
+    { ...engineDependencies, ...(metrics && { conversions: metrics }) },
+    workersOf,
   );
   const { invoke, ended } = createLocalInvoke(engines.handlers, { max: queue });
 
@@ -193,7 +193,7 @@ export async function composeService(
     version,
     health: engines.health,
     machine: () => ({ downloads: downloadState.status, disk: space.status }),
-    work: () => metrics.work(),
+    work: async () => metrics?.work() ?? {},
     storage: async () => ({
       ...(await storage.inUse()),
       ...(siteStores && { database: await databaseSize(siteStores.file) }),
@@ -233,7 +233,6 @@ export async function composeService(
 
   return {
     storage,
-    metrics,
     /** State of the service, for its operator. */
     operation,
     /** Returns the caller whose requests take turns. */
@@ -253,11 +252,13 @@ export async function composeService(
     },
     /** Returns the number of requests in progress. */
     requests: () => requests,
-    /** Starts the engines of `warm`. Each of the others starts on its first conversion. */
-    async warm() {
-      const warmed = downloaders
-        .warm()
-        .catch((thrown) => log('downloads not started', { cause: describe(thrown) }, 'error'));
+    /** Starts the engines of `warm`. Each of the others starts on its first conversion. Downloads start unless no source is a URL. */
+    async warm({ downloads = true } = {}) {
+      const warmed =
+        downloads &&
+        downloaders
+          .warm()
+          .catch((thrown) => log('downloads not started', { cause: describe(thrown) }, 'error'));
       await Promise.all([engines.warm(warm), warmed]);
     },
     /** Rejects new requests. */

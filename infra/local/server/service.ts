@@ -9,7 +9,8 @@ import { HOUR } from '../../../functions/shared/time.ts';
 import { assetsOf } from '../../../functions/site/html.ts';
 import { createSite, type Site } from '../../../functions/site/site.ts';
 import * as tools from '../../../functions/tools.ts';
-import { serveMetrics } from '../operation/metrics.ts';
+import { readVersion } from '../../version.ts';
+import { createMetrics, serveMetrics } from '../operation/metrics.ts';
 import { sweepRegularly } from '../operation/upkeep.ts';
 import type { Settings } from '../settings.ts';
 import { type Composition, composeService, type Dependencies } from './compose.ts';
@@ -48,10 +49,16 @@ function hasSystemdSocket(environment: NodeJS.ProcessEnv, pid: number): boolean 
 }
 
 /** Starts the server for one machine, with router, tools and storage. */
-export async function startService(settings: Settings, dependencies: Dependencies): Promise<Service> {
-  const { log } = dependencies;
-  const composition = await composeService(settings, dependencies);
-  const { storage, metrics, requests } = composition;
+export async function startService(
+  settings: Settings,
+  dependencies: Omit<Dependencies, 'version' | 'metrics'>,
+): Promise<Service> {
+  const { log, layers } = dependencies;
+  const version = readVersion((layer) => join(layers, layer));
+  const build = { version: version.version, commit: version.commit, ...version.engines };
+  const metrics = createMetrics(Object.keys(tools), build);
+  const composition = await composeService(settings, { ...dependencies, version, metrics });
+  const { storage, requests } = composition;
   const { server, connections } = createHttpServer({
     publicUrl: settings.publicUrl,
     storage,
@@ -105,7 +112,11 @@ export async function startService(settings: Settings, dependencies: Dependencie
 }
 
 /** Opens the site, whose script and style sheet are built during setup. */
-function openSite(settings: Settings, dependencies: Dependencies, { operation, storage }: Composition): Site {
+function openSite(
+  settings: Settings,
+  dependencies: Omit<Dependencies, 'version' | 'metrics'>,
+  { operation, storage }: Composition,
+): Site {
   const { signUp, smtpUrl, mailFrom } = settings;
   const { contact, defaultLimits } = settings.router;
   const { layers, siteStores, usage, limiter, log } = dependencies;

@@ -22,7 +22,7 @@ export const storage = [
   ]),
   ...inFile('functions/platform/local/database.ts', [['chmodSync(file, 0o600)', 'chmodSync(file, 0o644)']]),
   ...inFile('infra/local/operation/upkeep.ts', [['Math.min(HOUR, resultLife)', 'resultLife']]),
-  ...inFile('infra/local/server/http/files.ts', [
+  ...inFile('infra/local/server/http/signed-url.ts', [
     ['secret.length === BYTES ? secret', 'secret.length > 0 ? secret'],
   ]),
 ];

@@ -1,10 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 
 const {
   isSetUp,
+  isUnchanged,
+  markSetUp,
   measureMachine,
   unmetLibrary,
   unmetNamespaces,
@@ -62,6 +65,33 @@ describe('the requirements', () => {
     writeFileSync(join(checkout, 'node_modules/.package-lock.json'), '');
 
     expect([before, isSetUp(checkout)]).toEqual([false, true]);
+    rmSync(checkout, { recursive: true });
+  });
+
+  it('are not checked again until a file of the set-up changes, whatever its date says', async () => {
+    const checkout = mkdtempSync(join(tmpdir(), 'set-up-'));
+    for (const folder of [
+      'layers/pdf',
+      'functions',
+      'infra/local',
+      'node_modules',
+      'dist/layers',
+      'dist/site',
+    ])
+      mkdirSync(join(checkout, folder), { recursive: true });
+    const files = ['package-lock.json', 'layers/pdf/build.ts', 'infra/local/setup.mjs'];
+    for (const file of files) writeFileSync(join(checkout, file), '');
+    const before = isUnchanged(checkout);
+    markSetUp(checkout);
+    const after = isUnchanged(checkout);
+    // Later than the clock tick of the file system.
+    await setTimeout(20);
+    utimesSync(join(checkout, 'layers/pdf/build.ts'), 0, 0);
+
+    expect([before, after, isUnchanged(checkout)]).toEqual([false, true, false]);
+    markSetUp(checkout);
+    rmSync(join(checkout, 'dist/layers'), { recursive: true });
+    expect(isUnchanged(checkout)).toBe(false);
     rmSync(checkout, { recursive: true });
   });
 

@@ -21,7 +21,7 @@ import { dispositionName, mediaTypeIn } from '../../../functions/shared/source/f
 import { CONVERSION_LIMITS, type Tool } from '../../../functions/shared/tool.ts';
 import { sessionIn } from '../../../functions/site/accounts/forms.ts';
 import * as tools from '../../../functions/tools.ts';
-import { readSignedUrl } from '../../../infra/local/server/http/files.ts';
+import { readSignedUrl } from '../../../infra/local/server/http/signed-url.ts';
 import { unlimited } from '../../functions/accounts.ts';
 import { randomNumbers } from '../../helpers/random.ts';
 import { amount, type Row } from '../row.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { readSecret } from '../../../../../infra/local/server/http/files.ts';
+import { readSecret } from '../../../../../infra/local/server/http/signed-url.ts';
 
 let directory: string;
 
