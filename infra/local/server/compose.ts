@@ -132,7 +132,7 @@ export async function composeService(
   metrics?.watchDisk(space);
   const workersOf = (tool: string) => metrics?.workersOf(tool) ?? {};
   const downloadState = new EngineState();
-  const maxDownloaders = size + 2;
+  const maxDownloaders = 2 * size + 4;
   const downloaders = new Downloaders(
     {
       exceptions: settings.allowSources,

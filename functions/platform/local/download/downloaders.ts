@@ -71,10 +71,8 @@ const MAX_ATTEMPTS = 3;
 /** Interval between two checks, and maximum idle time of a process, in milliseconds. */
 const CHECK_INTERVAL = 1000;
 const IDLE_TIME = 60_000;
-/** Share of the time from which a process that computes takes no further account. */
-const BUSY_SHARE = 0.25;
-/** Maximum number of processes as a multiple of `max`, while all compute. */
-const EXTRA = 2;
+/** How long an idle process is kept for the account that used it, in milliseconds. Most send their next request sooner. */
+const KEPT_TIME = 5000;
 /** Timeout for a process to respond after the timeout or cancellation of a download, in milliseconds. */
 const RESPONSE_TIMEOUT = 5000;
 /** Environment variables for private CAs and Node options, passed through. */
@@ -90,8 +88,6 @@ export class Downloaders {
   readonly #dependencies: Dependencies;
   readonly #downloaders = new Set<Downloader>();
   readonly #timer: NodeJS.Timeout;
-  /** Time of the last check in milliseconds on the monotonic clock. */
-  #checked = performance.now();
   #closed = false;
 
   constructor(settings: DownloaderSettings, dependencies: Dependencies) {
@@ -207,14 +203,14 @@ export class Downloaders {
   }
 
   #take(account: string): Downloader {
-    const usable = [...this.#downloaders].filter(({ worker }) => worker.usable);
-    const idle = usable.filter(({ running }) => running.size === 0);
+    const usable = this.#usable();
+    const free = usable.filter(isFree);
     const downloader =
       usable.find(({ running }) => running.has(account)) ??
-      idle.find(({ worker }) => worker.account === account) ??
-      idle.find(({ worker }) => worker.isReady) ??
-      idle[0] ??
-      this.#share(usable);
+      usable.find(({ worker, running }) => worker.account === account && running.size === 0) ??
+      free.find(({ worker }) => worker.isReady) ??
+      free[0] ??
+      (this.#mayStart() ? this.#start('demand') : leastUsed(usable));
     const { worker, running } = downloader;
     worker.account = account;
     running.set(account, (running.get(account) ?? 0) + 1);
@@ -231,26 +227,17 @@ export class Downloaders {
     }
   }
 
-  /** Returns a new process, or one that others use if there are enough and one of them is not busy computing. */
-  #share(usable: readonly Downloader[]): Downloader {
-    if (this.#mayStart(usable)) return this.#start('demand');
-    return usable.toSorted((a, b) => usageOf(a) - usageOf(b))[0]!;
+  #usable(): Downloader[] {
+    return [...this.#downloaders].filter(({ worker }) => worker.usable);
   }
 
-  /** Whether there may be one more process. There may be more than `max` while all of them compute. */
-  #mayStart(usable: readonly Downloader[]): boolean {
-    const { max } = this.#dependencies;
-    const busy = BUSY_SHARE * (performance.now() - this.#checked);
-    return (
-      usable.length < max || (usable.length < EXTRA * max && usable.every((each) => usageOf(each) > busy))
-    );
+  #mayStart(): boolean {
+    return this.#usable().length < this.#dependencies.max;
   }
 
   /** Whether the next account would have to wait for a process to start, and another process is allowed. */
   #needsSpare(): boolean {
-    const usable = [...this.#downloaders].filter(({ worker }) => worker.usable);
-    const isIdle = usable.some(({ running }) => running.size === 0);
-    return !this.#closed && !isIdle && this.#mayStart(usable);
+    return !this.#closed && !this.#usable().some(isFree) && this.#mayStart();
   }
 
   #release(downloader: Downloader, account: string): void {
@@ -265,7 +252,6 @@ export class Downloaders {
   #check(): void {
     if (this.#downloaders.size > 0) this.#keepSpare();
     const now = performance.now();
-    this.#checked = now;
     let idle = 0;
     for (const downloader of this.#downloaders) {
       const { worker, running, idleSince } = downloader;
@@ -278,9 +264,16 @@ export class Downloaders {
   }
 }
 
-/** Returns the milliseconds of processor time of a process since the last check. */
-function usageOf({ worker, cpuTime }: Downloader): number {
-  return worker.cpuTime - cpuTime;
+/** Whether a process is idle, and no account is likely to use it again soon. */
+function isFree({ worker, running, idleSince }: Downloader): boolean {
+  return running.size === 0 && (worker.account === undefined || performance.now() - idleSince > KEPT_TIME);
+}
+
+/** Returns the process that has used the least processor time since the last check, an idle one if there is any. */
+function leastUsed(usable: readonly Downloader[]): Downloader {
+  const usageOf = ({ worker, cpuTime }: Downloader) => worker.cpuTime - cpuTime;
+  const idle = usable.filter(({ running }) => running.size === 0);
+  return (idle.length > 0 ? idle : usable).toSorted((a, b) => usageOf(a) - usageOf(b))[0]!;
 }
 
 function tlsEnvironment(): Record<string, string> {
