@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { AUTO } from '../../functions/conversion/request.ts';
 import { wordsAfter } from '../../functions/shared/options/args.ts';
@@ -94,7 +95,7 @@ function separate(args: readonly string[], tools: readonly Tool[]) {
       if (value === undefined || value === '') throw new UsageError(`--${own} needs a value.`);
       values.set(own, value);
     } else if (isOption(word, tools)) {
-      const option = tools.map((tool) => optionNamed(tool, name)).find((found) => found !== undefined);
+      const option = optionFor(name, args[at + 1], tools);
       if (!option) checkIgnored(name, tools);
       // The next word may be an input.
       const takesNone = inline !== undefined || !option || option.words === 'optional';
@@ -106,6 +107,16 @@ function separate(args: readonly string[], tools: readonly Tool[]) {
     } else inputs.push(word);
   }
   return { values, switches, inputs, words };
+}
+
+/** Returns the option with a name. If tools differ, and a source follows, it is that of the tool that always takes one. */
+function optionFor(name: string, next: string | undefined, tools: readonly Tool[]) {
+  const found = tools.map((tool) => optionNamed(tool, name)).filter((option) => option !== undefined);
+  const isSource = next !== undefined && (/^https?:/i.test(next) || existsSync(next));
+  return (
+    (isSource ? found.find(({ namesSource, words }) => namesSource && words === undefined) : undefined) ??
+    found[0]
+  );
 }
 
 /** Whether a word is an option. A file name may begin with a plus sign, or be the name of an option without a hyphen. */

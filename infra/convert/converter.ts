@@ -5,11 +5,11 @@ import { ERRORS, type ErrorCode } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 
 /** A request to the service, on this machine or another one. */
-interface ServiceRequest {
+export interface ServiceRequest {
   readonly query: readonly Parameter[];
   readonly headers: Readonly<Record<string, string>>;
   /** Absent if the source is a URL in the query. */
-  readonly body?: Blob | undefined;
+  readonly body?: Blob | FormData | undefined;
 }
 
 interface ServiceReply {

@@ -52,13 +52,14 @@ export async function localEngines(
   void composition.warm({ downloads });
   return {
     async send({ query, headers, body }, signal) {
-      const all = new Headers({ ...headers, 'X-Api-Key': apiKey });
+      const { body: content, headers: added } = new Response(body ?? null);
+      const all = new Headers({ ...Object.fromEntries(added), ...headers, 'X-Api-Key': apiKey });
       const request = {
         method: body ? 'POST' : 'GET',
         path: '/api/',
         query,
         header: (name: string) => all.get(name) ?? undefined,
-        ...(body && { body: Readable.from(body.stream()) }),
+        ...(content && { body: Readable.fromWeb(content) }),
       };
       const { status, body: text, headers: own } = await composition.route(request, BASE, signal);
       const retryAfter = own['Retry-After'];

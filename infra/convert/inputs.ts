@@ -57,7 +57,7 @@ function filesIn(glob: string, directory: string): Input[] {
     .map((path) => fileInput(join(directory, relative(directory, path)), relative(directory, path)));
 }
 
-function fileInput(name: string, path: string): Input {
+export function fileInput(name: string, path: string): Input {
   const { size, mtimeMs } = statSync(name);
   return { name, path, id: resolve(name), version: `${size} ${mtimeMs}`, open: () => openAsBlob(name) };
 }

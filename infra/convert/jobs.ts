@@ -4,11 +4,18 @@ import { AUTO, readRequest } from '../../functions/conversion/request.ts';
 import { chooseTool } from '../../functions/engines/choose-tool.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
+import { takesSource } from '../../functions/shared/options/sources.ts';
 import { pageName, readOutputName } from '../../functions/shared/output-name.ts';
 import { HEAD_BYTES } from '../../functions/shared/source/file-kind.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
+import { pdftools } from '../../functions/tools.ts';
 import { type Command, UsageError } from './command.ts';
-import type { Input } from './inputs.ts';
+import { fileInput, type Input } from './inputs.ts';
+
+/** A parameter whose value may be a file. */
+interface JobParameter extends Parameter {
+  readonly input?: Input;
+}
 
 /** One conversion of a run. */
 export interface Job {
@@ -18,10 +25,13 @@ export interface Job {
   /** The end of the path. Contains `%d` for one file per page. */
   readonly name: string;
   /** Parameters of the service, without the source. */
-  readonly query: readonly Parameter[];
+  readonly query: readonly JobParameter[];
   /** Whether the result goes to standard output. */
   readonly isPrinted: boolean;
 }
+
+/** Placeholder for a file that has not been sent yet. */
+const ANY_UPLOAD = `upload:${'0'.repeat(32)}/source`;
 
 /** The value of `--to` for standard output. */
 export const STANDARD_OUTPUT = '-';
@@ -32,6 +42,19 @@ export function directoryOf({ to, format }: Command): string | undefined {
   return isNew || /[/\\]$/.test(to) || statSync(to, { throwIfNoEntry: false })?.isDirectory()
     ? resolve(to)
     : undefined;
+}
+
+/** Matches a value that can only be the name of a file. */
+const FILE_NAME = /^(?!\w+:)[^<>\s][^<>\n]*\.[a-z0-9]{2,5}$/i;
+
+/** Returns an option with the file that its value names, if the option takes files. @throws UsageError if there is no such file. */
+function withFile(option: Parameter, tools: readonly Tool[]): JobParameter {
+  const { name, value } = option;
+  if (!takesSource(tools, name)) return option;
+  if (statSync(value, { throwIfNoEntry: false })?.isFile())
+    return { ...option, input: fileInput(value, basename(value)) };
+  if (FILE_NAME.test(value)) throw new UsageError(`There is no file '${value}' for ${name}.`);
+  return option;
 }
 
 /** Returns the path of a result, or of one page. */
@@ -47,15 +70,20 @@ export async function planJobs(
 ): Promise<Job[]> {
   const directory = directoryOf(command);
   const results =
-    directory === undefined ? [oneResult(command, inputs)] : resultsIn(directory, command, inputs);
+    directory === undefined
+      ? [{ ...oneResult(command, inputs), appended: inputs.slice(1) }]
+      : resultsIn(directory, command, inputs).map((result) => ({ ...result, appended: [] }));
+  const options = command.options.map((option) => withFile(option, tools));
   const jobs = await Promise.all(
-    results.map(async ({ input, stem, name }) => {
+    results.map(async ({ input, stem, name, appended }) => {
       const outfile = stem.endsWith('/') ? safeName(name) : `result.${name}`;
-      const tool = command.tool ?? (await toolForFile(input, targetOf(outfile), tools));
+      const target = targetOf(outfile);
+      const tool = command.tool ?? (appended.length > 0 ? pdftools : await toolForFile(input, target, tools));
       const query = [
         { name: 'app', value: tool?.name ?? AUTO },
         { name: 'outfile', value: outfile },
-        ...command.options,
+        ...appended.map((each) => ({ name: '-append', value: each.id, ...(each.open && { input: each }) })),
+        ...options,
       ];
       return { input, stem, name, query, isPrinted: command.to === STANDARD_OUTPUT };
     }),
@@ -73,8 +101,11 @@ function oneResult({ to, format }: Command, inputs: readonly Input[]) {
   }
   if (format !== undefined)
     throw new UsageError('--format is for a directory. Give the name after --to an extension.');
-  if (inputs.length !== 1)
-    throw new UsageError(`${inputs.length} inputs need a directory. Write --to '${to}/' and a --format.`);
+  if (inputs.length === 0) throw new UsageError('There is no input.');
+  if (inputs.length > 1 && !/\.pdf(\.zip)?$/i.test(to))
+    throw new UsageError(
+      `${inputs.length} inputs need a directory, unless the result is one PDF. Write --to '${to}/' and a --format.`,
+    );
   if (extname(to) === '')
     throw new UsageError(`--to '${to}' has no extension. For a directory, add a --format.`);
   if (!existsSync(dirname(resolve(to)))) throw new UsageError(`There is no directory '${dirname(to)}'.`);
@@ -161,7 +192,8 @@ function checkOptions(jobs: readonly Job[], tools: readonly Tool[]): void {
   const perTool = new Map(jobs.map(({ query }) => [query[0]!.value, query]));
   for (const query of perTool.values()) {
     try {
-      readRequest([...query, { name: 'infile', value: 'https://example.com/' }], tools);
+      const sent = query.map(({ name, value, input }) => ({ name, value: input ? ANY_UPLOAD : value }));
+      readRequest([...sent, { name: 'infile', value: 'https://example.com/' }], tools, { canUpload: true });
     } catch (thrown) {
       if (!(thrown instanceof ConversionError)) throw thrown;
       if (['BAD_PARAMETER', 'UNKNOWN_PARAMETER'].includes(thrown.code)) throw new UsageError(thrown.message);

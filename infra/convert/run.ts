@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { withAnySignal } from '../../functions/shared/time.ts';
-import { Failure, outputsIn, type Service, type ServiceOutput } from './converter.ts';
+import { Failure, outputsIn, type Service, type ServiceOutput, type ServiceRequest } from './converter.ts';
 import type { Input } from './inputs.ts';
 import { type Job, pathOf } from './jobs.ts';
 import type { Ledger } from './ledger.ts';
@@ -83,16 +83,8 @@ async function convert(job: Job, service: Service, signal: AbortSignal): Promise
 }
 
 async function request(job: Job, service: Service, signal: AbortSignal): Promise<readonly ServiceOutput[]> {
-  const { input, query } = job;
   for (let attempt = 1; ; attempt += 1) {
-    const name = encodeURIComponent(basename(input.path));
-    const call = input.open
-      ? {
-          query,
-          headers: { ...JSON_ONLY, ...BYTES, 'Content-Disposition': `attachment; filename*=UTF-8''${name}` },
-        }
-      : { query: [...query, { name: 'infile', value: input.id }], headers: JSON_ONLY };
-    const reply = await service.send({ ...call, body: await bodyOf(input) }, signal);
+    const reply = await service.send(await callOf(job), signal);
     try {
       return outputsIn(reply);
     } catch (thrown) {
@@ -103,10 +95,30 @@ async function request(job: Job, service: Service, signal: AbortSignal): Promise
   }
 }
 
-async function bodyOf({ open }: Input): Promise<Blob | undefined> {
+/** Returns the call of a job. Several files are sent as a form, whose fields are in the order of the parameters. */
+async function callOf({ input, query }: Job): Promise<ServiceRequest> {
+  const infile = { name: 'infile', value: input.id, ...(input.open && { input }) };
+  if (!query.some((each) => each.input)) {
+    if (!input.open) return { query: [...query, infile], headers: JSON_ONLY };
+    const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(basename(input.path))}`;
+    const headers = { ...JSON_ONLY, ...BYTES, 'Content-Disposition': disposition };
+    return { query, headers, body: await bodyOf(input) };
+  }
+  const body = new FormData();
+  for (const { name, value, input: file } of [...query, infile]) {
+    if (file) body.append(name, await bodyOf(file), basename(file.path));
+    else body.append(name, value);
+  }
+  return { query: [], headers: JSON_ONLY, body };
+}
+
+async function bodyOf({ name, open }: Input): Promise<Blob> {
   try {
-    return await open?.();
+    return await open!();
   } catch (thrown) {
-    throw new Failure('SOURCE_UNREACHABLE', `The file cannot be read. (${(thrown as Error).message})`);
+    throw new Failure(
+      'SOURCE_UNREACHABLE',
+      `The file ${name} cannot be read. (${(thrown as Error).message})`,
+    );
   }
 }

@@ -107,6 +107,20 @@ describe('docmill', () => {
     expect(await plan([path('kept/a.png'), '--to', path('kept/a.png'), '--overwrite'])).toHaveLength(1);
   });
 
+  it('merges its inputs into one PDF, with the files that options name', async () => {
+    const { code, stderr } = await convert(
+      'report.pdf',
+      'letter.docx',
+      '--to',
+      'all.pdf',
+      '-append',
+      'many/10.png',
+    );
+    const { pages } = await readPdf(readFileSync(path('all.pdf')));
+
+    expect([code, stderr, pages.length, pages.at(-1)!.text]).toEqual([0, '', 7, '']);
+  });
+
   it('writes to standard output, and files with the usual mode', async () => {
     const { stdout, stderr, code } = await start(['-', '--to', '-', '--format', 'txt'], {
       input: Buffer.from('Hello <b>all</b>'),
@@ -315,6 +329,7 @@ describe('docmill', () => {
       ['letter.docx', '--to', 'a.xyz'],
       "The name of a result must end with the extension of an output format, got 'a.xyz'.",
     ],
+    [['report.pdf', '--to', 'a.pdf', '-stamp', 'no.pdf'], "There is no file 'no.pdf' for -stamp."],
     [
       ['letter.docx', '--to', 'a/', '--format', 'pdf', '--landscpe'],
       "Unknown option '--landscpe'. Did you mean '--landscape'?",
@@ -324,8 +339,8 @@ describe('docmill', () => {
       "Parameter '-f' must be an integer from 0 to 100000, got 'x'.",
     ],
     [
-      ['letter.docx', 'report.pdf', '--to', 'a.pdf'],
-      "2 inputs need a directory. Write --to 'a.pdf/' and a --format.",
+      ['letter.docx', 'report.pdf', '--to', 'a.png'],
+      "2 inputs need a directory, unless the result is one PDF. Write --to 'a.png/' and a --format.",
     ],
   ])('rejects %j before anything is converted', async (args, message) => {
     const given = args.map((arg) => (/^(letter|report)/.test(arg) ? path(arg) : arg));
