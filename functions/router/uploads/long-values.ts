@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { createUploadId } from '../../platform/storage.ts';
 import { MAX_URL_LENGTH, type Parameter } from '../../shared/options/option.ts';
-import { readDataUrl, typeOfDataUrl } from '../../shared/source/data-url.ts';
+import { readDataUrl, typeOfDataUrl, typeOfMarkup } from '../../shared/source/data-url.ts';
 import { extensionOf, type FilePart } from './multipart.ts';
 
 /** Whether a value in a body is long and no URL, so that it is the content of a file if its parameter takes one. */
 export function isLong({ name, value }: Parameter): boolean {
   if (value.length <= MAX_URL_LENGTH) return false;
-  return name === 'infile' ? /^data:/i.test(value) : !/^https?:/i.test(value);
+  return name === 'infile' ? /^(data:|\s*<)/i.test(value) : !/^https?:/i.test(value);
 }
 
 /** Returns a file with a long value, and the parameter that names the file. */
@@ -15,14 +15,19 @@ export function fileOf({ name, value }: Parameter): {
   readonly file: FilePart;
   readonly parameter: Parameter;
 } {
-  const contentType = /^data:/i.test(value) ? typeOfDataUrl(value, name) : '';
+  const isData = /^data:/i.test(value);
+  const contentType = isData
+    ? typeOfDataUrl(value, name)
+    : name === 'infile'
+      ? (typeOfMarkup(value) ?? '')
+      : '';
   const id = createUploadId(`source${extensionOf(contentType)}`);
   let text = value;
   // Decoded when it is stored, because the key may not have been checked yet. The text is not kept while the call waits.
   async function* bytes() {
     const sent = text;
     text = '';
-    yield contentType === '' ? Buffer.from(sent) : readDataUrl(sent, name).content;
+    yield isData ? readDataUrl(sent, name).content : Buffer.from(sent);
   }
   const content = Readable.from(bytes(), { objectMode: false });
   return {

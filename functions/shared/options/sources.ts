@@ -1,6 +1,6 @@
 import { ConversionError } from '../errors.ts';
 import { quote } from '../quote.ts';
-import { typeOfDataUrl } from '../source/data-url.ts';
+import { typeOfDataUrl, typeOfMarkup } from '../source/data-url.ts';
 import type { Tool } from '../tool.ts';
 import { isSentFile, isUploadId, readUrl, URL_RULE } from './option.ts';
 import { optionNamed } from './read-options.ts';
@@ -62,7 +62,8 @@ function isSource(value: string): boolean {
 const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-9]{2,5}$/i;
 
 /**
- * Reads the `infile` of a caller who can also send files. Returns a `data:` URL or `upload:ID` unchanged.
+ * Reads the `infile` of a caller who can also send files. Returns a `data:` URL or `upload:ID` unchanged, and HTML or SVG as a
+ * `data:` URL.
  * @throws ConversionError `BAD_ADDRESS`.
  */
 export function readSource(text: string): string {
@@ -70,6 +71,8 @@ export function readSource(text: string): string {
     typeOfDataUrl(text);
     return text;
   }
+  const type = typeOfMarkup(text);
+  if (type !== undefined) return `data:${type};charset=utf-8,${encodeURIComponent(text.toWellFormed())}`;
   if (text.startsWith('upload:') && isUploadId(text.slice('upload:'.length))) return text;
   if (!FILE_NAME.test(text)) return readSourceUrl(text);
   const file = quote(text);

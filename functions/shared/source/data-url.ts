@@ -36,6 +36,13 @@ export function typeOfDataUrl(url: string, parameter = 'infile'): string {
   return type.trim() || 'text/plain';
 }
 
+/** Returns the media type of a text that is HTML or SVG, or `undefined` for other values such as URLs. */
+export function typeOfMarkup(text: string): string | undefined {
+  const start = text.slice(0, MAX_HEAD).trimStart();
+  if (!start.startsWith('<')) return undefined;
+  return /^(<\?xml[^>]*>\s*)?<svg[\s>]/.test(start) ? 'image/svg+xml' : 'text/html';
+}
+
 /** Returns the part before the comma. */
 function headOf(url: string, parameter = 'infile'): string {
   const comma = url.slice(0, MAX_HEAD).indexOf(',');

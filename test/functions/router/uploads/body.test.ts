@@ -107,6 +107,15 @@ describe('a body', () => {
     expect(parts).toEqual([['infile', '', 'text/html', 'a'.repeat(30_000)]]);
   });
 
+  it('has a file in place of long HTML', async () => {
+    const infile = ` <h1>${'a'.repeat(30_000)}`;
+    const body = new URLSearchParams({ infile }).toString();
+    const { parameters, parts } = await open({ headers: { 'content-type': FORM }, body });
+
+    expect(parameters).toEqual([{ name: 'infile', value: expect.stringMatching(/\/source\.html$/) }]);
+    expect(parts).toEqual([['infile', '', 'text/html', infile]]);
+  });
+
   it.each([
     ['a long URL', `infile=https://a.example/${'a'.repeat(70_000)}`],
     ['a long text of another option', `-watermark=${'a'.repeat(70_000)}`],

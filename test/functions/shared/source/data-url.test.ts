@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { readSource } from '../../../../functions/shared/options/sources.ts';
 import { readDataUrl } from '../../../../functions/shared/source/data-url.ts';
 
 it.each([
@@ -31,4 +32,14 @@ it('names the option that a data URL belongs to', () => {
     expect(() => readDataUrl(url, '-fill')).toThrow(
       expect.objectContaining({ parameter: '-fill', message: expect.stringContaining("'-fill'") }),
     );
+});
+
+it.each([
+  ['<h1>100% é & \ud800</h1>', 'text/html', '<h1>100% é & \ufffd</h1>'],
+  ['\n <p>a', 'text/html', '\n <p>a'],
+  ['<?xml version="1.0"?>\n<svg xmlns="x"/>', 'image/svg+xml', '<?xml version="1.0"?>\n<svg xmlns="x"/>'],
+])('reads markup as the source: %s', (infile, contentType, content) => {
+  const read = readDataUrl(readSource(infile));
+
+  expect([read.contentType, read.content.toString()]).toEqual([contentType, content]);
 });
