@@ -243,7 +243,7 @@ function isEndless(thrown: unknown): boolean {
 
 /** Returns how to draw the pages of the finished PDF, taking the caller's options where the PDF engine has them. */
 function drawingOptions(options: Doc2anyOptions): PdfOptions {
-  const { firstPage, lastPage, pages, resolution, width, height, quality } = options;
+  const { firstPage, lastPage, pages, resolution, width, height, resize, quality } = options;
   return {
     ...defaultsOf(pdfOptions),
     firstPage,
@@ -252,6 +252,7 @@ function drawingOptions(options: Doc2anyOptions): PdfOptions {
     resolution,
     width,
     height,
+    resize,
     quality,
   };
 }

@@ -3,6 +3,7 @@ import { writeOutput } from '../engines/chromium/output.ts';
 import { type Session, showArea } from '../engines/chromium/page/session.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkImageSize, type Format } from '../shared/formats.ts';
+import type { Size } from '../shared/options/geometry.ts';
 import type { ConversionLimits } from '../shared/tool.ts';
 import type { Html2imageOptions, ImageFormat } from './tool.ts';
 
@@ -17,6 +18,8 @@ interface CaptureOptions {
   readonly format: ImageFormat;
   readonly quality: number;
   readonly transparent: boolean;
+  /** Size of the image, if it is not that of the area. */
+  readonly target?: Size | undefined;
 }
 
 /** Writes a screenshot of a part of the page, of any height, to a file. */
@@ -26,8 +29,8 @@ export async function capture(
   size: { readonly width: number; readonly height: number },
   options: CaptureOptions & { readonly path: string },
 ): Promise<void> {
-  const { path } = options;
-  if (size.height <= TILE) return writeOutput(path, await captureTile(session, area, options));
+  const { path, target } = options;
+  if (size.height <= TILE && !target) return writeOutput(path, await captureTile(session, area, options));
 
   const step = tileHeight(options.zoom);
   const tiles: Buffer[] = [];
@@ -35,16 +38,18 @@ export async function capture(
     const tile = { ...area, y: area.y + top, height: Math.min(step, area.height - top) };
     tiles.push(await captureTile(session, tile, { ...options, format: 'png' }));
   }
-  // Only imported for tall pages, which shortens a cold start.
+  // Only imported for tall or resized pages, which shortens a cold start.
   const { default: sharp } = await import('sharp');
   const background = { r: 255, g: 255, b: 255, alpha: options.transparent ? 0 : 1 };
-  const joined = sharp(tiles, { join: { across: 1, background }, limitInputPixels: false });
+  const joined =
+    tiles.length === 1
+      ? sharp(tiles[0], { limitInputPixels: false })
+      : sharp(tiles, { join: { across: 1, background }, limitInputPixels: false });
   // `join` makes all tiles as tall as the tallest, but the last one is shorter.
   const { width, height } = size;
-  await writeOutput(
-    path,
-    await encode(joined.extract({ left: 0, top: 0, width, height }), options).toBuffer(),
-  );
+  const whole = joined.extract({ left: 0, top: 0, width, height });
+  const resized = target ? whole.resize({ ...target, fit: 'fill' }) : whole;
+  await writeOutput(path, await encode(resized, options).toBuffer());
 }
 
 /**

@@ -5,6 +5,8 @@ import { boundedInteger, evaluate } from '../engines/chromium/page/evaluate.ts';
 import type { Session, Viewport } from '../engines/chromium/page/session.ts';
 import { visit } from '../engines/chromium/page/visit.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { checkImageSize } from '../shared/formats.ts';
+import { applyGeometry, parseGeometry } from '../shared/options/geometry.ts';
 import { type Area, capture, cropArea, imageSize } from './capture.ts';
 import { contentWidth, layOutFullPage } from './full-page.ts';
 import { type Html2imageOptions, type ImageFormat, USUAL_WIDTH } from './tool.ts';
@@ -44,8 +46,11 @@ export const takeScreenshot: PageWork<Html2imageOptions> = async (session, reque
   const window = session.viewport ?? viewport;
   const area = cropArea(await wantedArea(session, options, { window, widens }), { ...options, zoom });
   const size = imageSize(area, zoom, format, limits);
+  const geometry = options.resize === undefined ? undefined : parseGeometry(options.resize);
+  const target = geometry && applyGeometry(geometry, size);
+  if (target) checkImageSize(target, { maxPixels: limits.pixels, format });
   const path = join(folder, `page.${format}`);
-  await capture(session, area, size, { ...options, zoom, format: format as ImageFormat, path });
+  await capture(session, area, size, { ...options, zoom, target, format: format as ImageFormat, path });
   return { settled };
 };
 

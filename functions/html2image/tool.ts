@@ -11,6 +11,7 @@ import {
   integer,
   number,
   type Option,
+  resizing,
   text,
   type ValuesOf,
 } from '../shared/options/option.ts';
@@ -77,6 +78,7 @@ const html2imageOptions = {
     }),
   }),
   ...category('Image', {
+    resize: resizing('Resize the image as imageproc does, such as 200x200 for at most that size'),
     quality: integer('--quality', {
       min: 1,
       max: 100,

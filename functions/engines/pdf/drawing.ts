@@ -1,5 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
-import type { Size } from '../../shared/options/geometry.ts';
+import { applyGeometry, parseGeometry, type Size } from '../../shared/options/geometry.ts';
 import type { PageImage, PdfOptions } from './options.ts';
 
 type Color = 'rgb' | 'gray' | 'mono';
@@ -92,8 +92,14 @@ const WRITTEN_RESOLUTION = { min: 1, max: 65_535 } as const;
  */
 export function framePage(points: Size, options: PdfOptions): Frame {
   const displayed = options.rotate % 180 === 0 ? points : rotated(points);
-  const resolution = resolutionOf(displayed, options);
-  const page = pageSize(displayed, resolution, options);
+  const asked = resolutionOf(displayed, options);
+  const plain = pageSize(displayed, asked, options);
+  const geometry = options.resize === undefined ? undefined : parseGeometry(options.resize);
+  const page = geometry ? applyGeometry(geometry, plain) : plain;
+  const resolution: Resolution = [
+    (asked[0] * page.width) / plain.width,
+    (asked[1] * page.height) / plain.height,
+  ];
   // The engine's coordinates are 32-bit integers. The condition is negated so that NaN is rejected too.
   if (!(Math.max(page.width, page.height) <= MAX_PIXELS)) {
     throw new ConversionError(

@@ -7,6 +7,7 @@ import {
   number,
   option,
   pageList,
+  resizing,
   text,
   type ValuesOf,
 } from '../../shared/options/option.ts';
@@ -68,6 +69,9 @@ export const sizeOptions = {
     ...PIXELS,
     description: 'Set the height of a page in pixels. Overrides the resolution',
   }),
+  resize: resizing(
+    'Resize the page as imageproc does, such as 200x200 for at most that size. It is drawn in the final size',
+  ),
 } as const;
 
 /** Options that the PDF engine understands. The names are those of pdftoppm and VeryPDF's pdf2img. */
@@ -94,6 +98,7 @@ export const pdfOptions = {
       }),
       width: sizeOptions.width,
       height: sizeOptions.height,
+      resize: sizeOptions.resize,
       scaleToX: scaledSide('-scale-to-x', 'Same as `-width`. -1 keeps the aspect ratio'),
       scaleToY: scaledSide('-scale-to-y', 'Same as `-height`. -1 keeps the aspect ratio'),
       longSide: integer('-scale-to', {

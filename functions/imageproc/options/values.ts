@@ -1,5 +1,5 @@
 import cssColor from '@img/colour';
-import { parseGeometry } from '../../shared/options/geometry.ts';
+import { GEOMETRY_RULE, readGeometry } from '../../shared/options/geometry.ts';
 import {
   option,
   readSwitch,
@@ -196,8 +196,11 @@ export const gammas: Kind = {
 
 /** Reads a size in pixels or percent, or an area. */
 export const size: Kind = {
-  rule: 'a geometry such as 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384',
-  parse: (value) => (parseGeometry(value) ? [value.replace(/[\\\s]/g, '').replace(/[X×]/g, 'x')] : undefined),
+  rule: GEOMETRY_RULE,
+  parse: (value) => {
+    const geometry = readGeometry(value);
+    return geometry === undefined ? undefined : [geometry];
+  },
 };
 
 const REGION = /^(\d{1,5}(?:\.\d+)?%?)?(?:([x:])(\d{1,5}(?:\.\d+)?%?)?)?([+-]\d{1,5})?([+-]\d{1,5})?$/i;

@@ -50,6 +50,14 @@ export function parseGeometry(value: string): Geometry | undefined {
   return { ...(width && { width }), ...(height && { height }), ...scaling };
 }
 
+export const GEOMETRY_RULE =
+  'a geometry such as 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384';
+
+/** Returns a geometry without the signs that have no meaning, or `undefined` for any other text. */
+export function readGeometry(value: string): string | undefined {
+  return parseGeometry(value) && value.replace(/[\\\s]/g, '').replace(/[X×]/g, 'x');
+}
+
 type Scaling = Pick<Geometry, 'exact' | 'onlyShrink' | 'onlyEnlarge' | 'fill'>;
 
 function parsePercent(sides: string, scaling: Scaling): Geometry | undefined {

@@ -1,7 +1,7 @@
 import { ConversionError } from '../errors.ts';
 import type { Format } from '../formats.ts';
 import { quote } from '../quote.ts';
-import type { Size } from './geometry.ts';
+import { GEOMETRY_RULE, readGeometry, type Size } from './geometry.ts';
 import { createIssues } from './issues.ts';
 
 /** A decoded `name=value` pair of the query. */
@@ -256,6 +256,14 @@ export function text<Default extends string | undefined = undefined>(
   };
   const schema = { type: 'string', minLength: 1, maxLength: max };
   return option(names, rule, parse, { ...options, maxLength: unit === 'bytes' ? MAX_BYTES : max, schema });
+}
+
+/** `-resize`: the size of an image, as in ImageMagick. */
+export function resizing(description: string): Option<string | undefined> {
+  return option('-resize', GEOMETRY_RULE, readGeometry, {
+    description,
+    schema: { type: 'string', maxLength: 40 },
+  });
 }
 
 /** Maximum number of characters of a URL in `infile` or an option. */

@@ -42,6 +42,7 @@ export const SAMPLES: Samples<typeof doc2any> = {
   copy: { value: 'off' },
   resolution: { value: '40' },
   width: { value: '99' },
+  resize: { value: '50%' },
   height: { value: '99' },
 };
 

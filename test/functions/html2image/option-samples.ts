@@ -6,6 +6,7 @@ import type { Drawn, Samples } from '../option-effects.ts';
 export const SAMPLES: Samples<typeof html2image> = {
   ...PAGE_SAMPLES,
   width: { value: '500' },
+  resize: { value: '99x' },
   smartWidth: { value: 'off' },
   height: { value: '300' },
   zoom: { value: '0.5' },

@@ -30,6 +30,7 @@ export const SAMPLES: Samples<typeof pdftools, 'watermark' | 'rotate' | 'split' 
   xResolution: { value: '40' },
   yResolution: { value: '40' },
   width: { value: '99' },
+  resize: { value: '50%' },
   height: { value: '99' },
   scaleToX: { value: '99' },
   scaleToY: { value: '99' },
