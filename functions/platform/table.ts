@@ -26,6 +26,8 @@ export interface Change {
   readonly add?: Readonly<Record<string, number>>;
   /** The condition without which nothing is changed. */
   readonly when?: Condition;
+  /** Set if the change must not be applied twice. It then fails if it is unknown whether it was applied. */
+  readonly once?: boolean;
 }
 
 /** A key-value store in which all stores of a deployment keep their items. Each method is atomic for one item. */

@@ -5,6 +5,7 @@ import {
   ConditionalCheckFailedException,
   DeleteItemCommand,
   type DynamoDBClient,
+  DynamoDBServiceException,
   GetItemCommand,
   PutItemCommand,
   paginateScan,
@@ -79,7 +80,7 @@ export function createDynamoTable({ client, table }: { client: DynamoDBClient; t
       return (await ifConditionHolds(client.send(write))) !== undefined;
     },
 
-    async update(id, { set = {}, defaults = {}, add = {}, when = {} }) {
+    async update(id, { set = {}, defaults = {}, add = {}, when = {}, once = false }) {
       const placeholders = createPlaceholders();
       const { name, value } = placeholders;
       const values = Object.entries(encode(set));
@@ -108,6 +109,7 @@ export function createDynamoTable({ client, table }: { client: DynamoDBClient; t
         ...placeholders.used(),
         ReturnValues: 'ALL_NEW',
       });
+      if (once) doNotRepeat(write);
       return decode((await ifConditionHolds(client.send(write)))?.Attributes);
     },
 
@@ -180,6 +182,24 @@ function decode(encoded: Encoded | undefined): Item | undefined {
   );
   if (ends !== undefined && Number(ends) <= Date.now()) return undefined;
   return { ...attributes, ...(ends !== undefined && { expires: Number(ends) }) } as Item;
+}
+
+/** Lets the SDK send a write again only if DynamoDB has refused it, for example because it is busy. */
+function doNotRepeat(write: UpdateItemCommand): void {
+  write.middlewareStack.add(
+    (next) => async (args) => {
+      try {
+        return await next(args);
+      } catch (cause) {
+        if (cause instanceof DynamoDBServiceException && Number(cause.$metadata.httpStatusCode) < 500)
+          throw cause;
+        // Not its `cause`, for which the SDK would retry.
+        throw new Error(`A change may have been applied, so it was not sent again: ${String(cause)}`);
+      }
+    },
+    // Runs for each attempt.
+    { step: 'finalizeRequest', priority: 'low' },
+  );
 }
 
 /** Returns the reply to a write, or `undefined` if its condition does not hold. */

@@ -7,7 +7,7 @@ export const aws = [
     ['Number(ends) <= Date.now()', 'Number(ends) <= 0'],
     ["join(' AND ')", "join(' OR ')"],
   ]),
-  ...inFile('functions/platform/limiter.ts', [["[lease]: 'present'", "version: 'present'"]]),
+  ...inFile('functions/platform/limiter.ts', [['        once: true,', '        once: false,']]),
   ...inFile('functions/platform/aws/invoke.ts', [
     ['if (!isRejected || left <= 0) throw thrown;', 'if (left <= 0) throw thrown;'],
     ['if (isIpAccount(account)) return DEMO_ACCOUNT;', 'if (isIpAccount(DEMO_ACCOUNT)) return account;'],

@@ -12,8 +12,8 @@ export const keysAndLimits = [
     ['[0, 2, 4, 6].map(', '[0, 2, 4, 6, 8, 10, 12, 14].map('],
   ]),
   ...inFile('functions/platform/limiter.ts', [
-    ['running > (limits.concurrent ?? UNLIMITED)', 'running > (limits.concurrent ?? UNLIMITED) + 1'],
-    ['expires > now', 'expires > 0'],
+    ['running >= (limits.concurrent ?? UNLIMITED)', 'running > (limits.concurrent ?? UNLIMITED)'],
+    ['end > now', 'end > 0'],
     ['running: -1', 'running: -2'],
   ]),
   ...inFile('functions/platform/key-store.ts', [

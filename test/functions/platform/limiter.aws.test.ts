@@ -1,7 +1,8 @@
 import {
   type DynamoDBClient,
+  InternalServerError,
+  ProvisionedThroughputExceededException,
   UpdateItemCommand,
-  type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createDynamoTable } from '../../../functions/platform/aws/table.ts';
@@ -41,17 +42,12 @@ it('needs one write to admit a call and one to release it, and no right to repla
   await close();
 });
 
-/** Runs a function before the next write that starts new windows, as if another process had been faster. */
-function beforeRenewal(client: DynamoDBClient, run: () => Promise<unknown>): void {
-  let pending: typeof run | undefined = run;
+/** Runs a function before the update that follows the next one, as if another process had been faster. */
+function beforeSecondUpdate(client: DynamoDBClient, run: () => Promise<unknown>): void {
+  let updates = 0;
   client.middlewareStack.add(
     (next, context) => async (args) => {
-      const first = pending;
-      const { ExpressionAttributeNames: names = {} } = args.input as UpdateItemCommandInput;
-      if (context.commandName === UpdateItemCommand.name && Object.values(names).includes('expires')) {
-        pending = undefined;
-        await first?.();
-      }
+      if (context.commandName === UpdateItemCommand.name && ++updates === 2) await run();
       return next(args);
     },
     { step: 'initialize' },
@@ -71,7 +67,7 @@ it.each(['month', 'all'] as const)(
     const call = { account: 'a', limits: { ...LIMITS, concurrent: 2 }, expires: now + 10 * MINUTE };
     const first = await limiter.admit({ ...call, now });
     if (!first.admitted) throw new Error('not admitted');
-    beforeRenewal(client, () => limiter.release(first.ticket, refund));
+    beforeSecondUpdate(client, () => limiter.release(first.ticket, refund));
 
     const second = await limiter.admit({ ...call, now: now + MINUTE });
     const third = await limiter.admit({ ...call, now: now + MINUTE });
@@ -83,23 +79,96 @@ it.each(['month', 'all'] as const)(
   },
 );
 
-it('refunds a call once, even if the update is sent twice', async () => {
+it.each([
+  ['a lost reply', Object.assign(new Error('reset'), { code: 'ECONNRESET' }), false],
+  ['a failure of DynamoDB', failureOf(InternalServerError, 500), false],
+  ['throttling', failureOf(ProvisionedThroughputExceededException, 400), true],
+])('ends and refunds a call at most once after %s', async (_, error, isRepeated) => {
   const { client, close } = await startDynalite('keys');
   const limiter = createLimiter(createDynamoTable({ client, table: 'keys' }));
   const call = {
     account: 'a',
-    limits: { ...LIMITS, concurrent: 5 },
+    limits: { ...LIMITS, concurrent: 2 },
     expires: START + 10 * MINUTE,
     now: START,
   };
-  await limiter.admit(call);
-  const second = await limiter.admit(call);
+  const [, second] = [await limiter.admit(call), await limiter.admit(call)];
   if (!second.admitted) throw new Error('not admitted');
+  let isFirst = true;
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      if (!isFirst) return next(args);
+      isFirst = false;
+      // Only a refused change was not applied.
+      if (!isRepeated) await next(args);
+      throw error;
+    },
+    { step: 'deserialize', priority: 'high' },
+  );
 
-  await limiter.release(second.ticket, 'all');
-  await limiter.release(second.ticket, 'all');
+  const released = await limiter.release(second.ticket, 'all').then(
+    () => true,
+    () => false,
+  );
 
+  expect(released).toBe(isRepeated);
   expect(await limiter.used('a', START)).toEqual({ short: 1, month: 1 });
+  expect(await limiter.admit(call)).toMatchObject({ admitted: true });
+  expect(await limiter.admit(call)).toMatchObject({ admitted: false, exceeded: 'concurrent' });
+  await close();
+});
+
+function failureOf(
+  type: typeof InternalServerError | typeof ProvisionedThroughputExceededException,
+  httpStatusCode: number,
+): Error {
+  return new type({ message: 'Try again.', $metadata: { httpStatusCode } });
+}
+
+it('keeps counting calls that an earlier version has admitted, each in its own attribute', async () => {
+  const { client, close } = await startDynalite('keys');
+  const table = createDynamoTable({ client, table: 'keys' });
+  const limiter = createLimiter(table);
+  const windows = { shortOf: String(Math.floor(START / MINUTE)), monthOf: '2100-01' };
+  const leases = { lease_AbCdEfGhIjKl: START + MINUTE, lease_ended0000000: START - MINUTE };
+  const counts = { short: 2, month: 7, running: 2, version: 9 };
+  await table.update('limits#a', { set: { ...windows, ...leases, ...counts } });
+  const call = { account: 'a', limits: { ...LIMITS, concurrent: 2 }, expires: START + 10 * MINUTE };
+
+  const admissions = [
+    await limiter.admit({ ...call, now: START }),
+    await limiter.admit({ ...call, now: START }),
+    await limiter.admit({ ...call, now: START + 2 * MINUTE }),
+    await limiter.admit({ ...call, now: START + 2 * MINUTE }),
+  ];
+
+  expect(admissions).toMatchObject([
+    { admitted: true, used: { short: 3, month: 8 } },
+    { admitted: false, exceeded: 'concurrent' },
+    { admitted: true },
+    { admitted: false, exceeded: 'concurrent' },
+  ]);
+  await close();
+});
+
+it('counts nothing of an item that has expired but was not deleted yet', async () => {
+  const { client, close } = await startDynalite('keys');
+  const table = createDynamoTable({ client, table: 'keys' });
+  const limiter = createLimiter(table);
+  const now = Date.now();
+  const call = { account: 'a', limits: { concurrent: 1 }, expires: now - 2 * MINUTE };
+  await limiter.admit({ ...call, now: now - 5 * MINUTE });
+  await table.update('limits#a', { set: { expires: now - 1 } });
+
+  const admissions = [];
+  for (const later of [0, 0, 2 * MINUTE])
+    admissions.push(await limiter.admit({ ...call, now: now + later, expires: now + 10 * MINUTE }));
+
+  expect(admissions).toMatchObject([
+    { admitted: true, used: { short: 1, month: 1 } },
+    { admitted: false, exceeded: 'concurrent' },
+    { admitted: false, exceeded: 'concurrent' },
+  ]);
   await close();
 });
 

@@ -89,10 +89,37 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       const limits = { concurrent: 1 };
       await admit(limits, NOW, 1000);
 
-      expect(outcomes([await admit(limits, NOW + 500), await admit(limits, NOW + 1001)])).toEqual([
+      // Calls that expire within half a minute are counted together, until the last of them has.
+      expect(outcomes([await admit(limits, NOW + 500), await admit(limits, NOW + 31_000)])).toEqual([
         'concurrent',
         'ok',
       ]);
+    });
+
+    it('keeps counting the calls in progress that have not expired when others have', async () => {
+      const limits = { concurrent: 3, perMonth: 100 };
+      await admit(limits, NOW, 1000);
+      await admit(limits, NOW, 1000);
+      const lasting = await admit(limits);
+
+      const later = NOW + 40_000;
+      const admissions = [await admit(limits, later), await admit(limits, later), await admit(limits, later)];
+      if (lasting.admitted) await limiter.release(lasting.ticket, 'none');
+
+      expect(outcomes(admissions)).toEqual(['ok', 'ok', 'concurrent']);
+      expect(outcomes([await admit(limits, later), await admit(limits, later)])).toEqual([
+        'ok',
+        'concurrent',
+      ]);
+    });
+
+    it('ignores the end of a call that has already expired', async () => {
+      const limits = { concurrent: 1 };
+      const expired = await admit(limits, NOW, 1000);
+      await admit(limits, NOW + MINUTE);
+      if (expired.admitted) await limiter.release(expired.ticket, 'none');
+
+      expect(outcomes([await admit(limits, NOW + MINUTE)])).toEqual(['concurrent']);
     });
 
     it.each([
