@@ -118,8 +118,8 @@ export const PRICES = {
 
 const GIB = 2 ** 30;
 const LOG_BYTES = 2000;
-/** Writes to the key table per call: the limits, the end of the call and its usage. */
-const WRITES = 3;
+/** Writes to the key table per call: the limits, the end of the call, its usage and the totals. */
+const WRITES = 4;
 
 /** Cost of conversions on AWS in US dollars, by billed item. */
 export interface Cost {

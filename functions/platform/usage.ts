@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../shared/errors.ts';
 import { DAY, dayOf, daysOf } from '../shared/time.ts';
 import type { Item, Table } from './table.ts';
@@ -49,13 +48,18 @@ export interface UsageRow extends UsageTotals {
   readonly tool: string;
 }
 
+/** The sums of all accounts, and accounts that had failures, at least the last ones. */
+export interface TotalRow extends UsageRow {
+  readonly failing: readonly string[];
+}
+
 /** Records what accounts use, by tool and day. */
 export interface Usage {
   record(conversion: ConversionUsage, now?: number): Promise<void>;
   /** Returns the rows of a month (`2026-11`), of one account or of all, ordered by account, day and tool. */
   month(month: string, account?: string): Promise<UsageRow[]>;
   /** Returns the sums of all accounts in a month, with an empty account, ordered by day and tool. */
-  total(month: string): Promise<UsageRow[]>;
+  total(month: string): Promise<TotalRow[]>;
 }
 
 /** Returns each count with the value that `count` returns for it. */
@@ -96,23 +100,53 @@ function compareRows(a: UsageRow, b: UsageRow): number {
 }
 
 const FAILURE = 'fail_';
+/** Number of items that count the totals of a tool and day, because DynamoDB writes one item at most 1000 times a second. */
+const SHARDS = 8;
+/** Item with the day on which totals were first counted. Those of that day and earlier ones are sums of rows. */
+const COUNTED = 'counted';
 
 /**
  * Keeps one item per day, tool and account. Those of an account are read by their IDs, which begin with the day, so that
- * those of a month can be listed.
+ * those of a month can be listed. The totals of all accounts have items of their own.
  */
 export function createUsage(table: Table, tools: readonly string[]): Usage {
   const idOf = (day: string, tool: string, account: string) => `usage#${day}#${tool}#${account}`;
+  const totalId = (day: string, tool: string, shard: number) => `total#${day}#${tool}#${shard}`;
+
+  async function* totalsIn(month: string): AsyncIterable<TotalRow> {
+    const since = String((await table.get(COUNTED))?.since ?? '~');
+    const days = daysOf(month);
+    const shards = Array.from({ length: SHARDS }, (_, index) => index);
+    const ids = days
+      .filter((day) => day > since)
+      .flatMap((day) => tools.flatMap((tool) => shards.map((shard) => totalId(day, tool, shard))));
+    for (const item of await table.getAll(ids))
+      yield { ...rowOf(item), failing: item.failing === undefined ? [] : [String(item.failing)] };
+    if (days[0]! > since) return;
+    for await (const item of table.list(`usage#${month}-`)) {
+      const row = rowOf(item);
+      const failing = Object.keys(row.failures).length > 0 ? [row.account] : [];
+      if (row.day <= since) yield { ...row, failing };
+    }
+  }
+
   return {
     async record(conversion, now = Date.now()) {
-      const { account, tool } = conversion;
+      const { account, tool, code } = conversion;
       const day = dayOf(now);
       const { failures, ...counts } = totalsOf(conversion);
-      const codes = Object.entries(failures).map(([code, count]) => [FAILURE + code, count]);
-      await table.update(idOf(day, tool, account), {
-        set: { account, day, tool, expires: Date.parse(day) + USAGE_LIFETIME },
-        add: { ...counts, ...Object.fromEntries(codes) },
-      });
+      const codes = Object.entries(failures).map(([name, count]) => [FAILURE + name, count]);
+      const add = { ...counts, ...Object.fromEntries(codes) };
+      const set = { day, tool, expires: Date.parse(day) + USAGE_LIFETIME };
+      const shard = Buffer.from(account).reduce((sum, byte) => sum + byte, 0) % SHARDS;
+      const [, total] = await Promise.all([
+        table.update(idOf(day, tool, account), { add, set: { ...set, account } }),
+        table.update(totalId(day, tool, shard), {
+          add,
+          set: { ...set, ...(code !== 'OK' && { failing: account }) },
+        }),
+      ]);
+      if (total?.conversions === 1) await table.update(COUNTED, { defaults: { since: day } });
     },
 
     async month(month, account) {
@@ -123,11 +157,12 @@ export function createUsage(table: Table, tools: readonly string[]): Usage {
     },
 
     async total(month) {
-      const sums = new Map<string, UsageRow>();
-      for await (const item of table.list(`usage#${month}-`)) {
-        const row = rowOf(item);
+      const sums = new Map<string, TotalRow>();
+      for await (const row of totalsIn(month)) {
         const name = `${row.day} ${row.tool}`;
-        sums.set(name, { ...row, ...addTotals(sums.get(name) ?? NO_USAGE, row), account: '' });
+        const sum = sums.get(name) ?? { ...NO_USAGE, failing: [] };
+        const failing = [...new Set([...sum.failing, ...row.failing])];
+        sums.set(name, { ...row, ...addTotals(sum, row), account: '', failing });
       }
       return [...sums.values()].sort(compareRows);
     },
@@ -160,7 +195,7 @@ export interface Failure {
 
 /** Maximum number of failures to keep per account. */
 const KEPT_FAILURES = 20;
-/** Maximum number of failures of all accounts to show to an operator. */
+/** Maximum number of failures of several accounts to show to an operator. */
 const SHOWN_FAILURES = 50;
 /** How long failures are kept, in milliseconds. */
 const FAILURE_LIFETIME = 31 * DAY;
@@ -168,55 +203,47 @@ const FAILURE_LIFETIME = 31 * DAY;
 /** The most recent failures of each account. */
 export interface Failures {
   record(failure: Failure): Promise<void>;
-  /** Returns the latest failures of one account, or of all accounts, newest first. */
-  recent(account?: string): Promise<Failure[]>;
+  /** Returns the latest failures of some accounts, newest first. */
+  recent(accounts: readonly string[]): Promise<Failure[]>;
 }
 
-const PREFIX = 'failures#';
+/** Prefix of an item with all failures of an account, which earlier versions wrote. */
+const EARLIER = 'failures#';
+const PREFIX = 'failed#';
 
-/** Keeps the failures of each account in one item, as attributes whose names begin with the time. */
+/**
+ * Keeps each failure in an item of its own, which a later one replaces. So a failure costs two small writes: its number
+ * and the item. Nothing is listed, because on AWS that reads the whole table.
+ */
 export function createFailures(table: Table): Failures {
+  const idOf = (account: string, number: number) => `${PREFIX}${account}#${number % KEPT_FAILURES}`;
   return {
-    async record({ account, time, ...facts }) {
-      const item = await table.update(PREFIX + account, {
-        set: { [`${time} ${randomUUID()}`]: JSON.stringify(facts), expires: time + FAILURE_LIFETIME },
-      });
-      const names = namesIn(item!);
-      // Trims only at twice the limit, to save writes.
-      if (names.length < 2 * KEPT_FAILURES) return;
-      const old = names.slice(KEPT_FAILURES).map((name) => [name, undefined]);
-      await table.update(PREFIX + account, { set: Object.fromEntries(old) });
+    async record({ account, time, code, requestId, tool }) {
+      const expires = time + FAILURE_LIFETIME;
+      const counted = await table.update(PREFIX + account, { add: { failures: 1 }, set: { expires } });
+      const set = { account, time, code, requestId, tool, expires };
+      await table.update(idOf(account, Number(counted!.failures)), { set });
     },
-    async recent(account) {
-      const items =
-        account === undefined
-          ? await Array.fromAsync(table.list(PREFIX))
-          : await table.getAll([PREFIX + account]);
-      return items
-        .flatMap(failuresIn)
-        .sort((a, b) => b.time - a.time)
-        .slice(0, SHOWN_FAILURES);
+    async recent(accounts) {
+      const numbers = Array.from({ length: KEPT_FAILURES }, (_, number) => number);
+      const ids = accounts.flatMap((account) => [
+        EARLIER + account,
+        ...numbers.map((number) => idOf(account, number)),
+      ]);
+      const found = (await table.getAll(ids)).flatMap(failuresIn).sort((a, b) => b.time - a.time);
+      return found.slice(0, accounts.length === 1 ? KEPT_FAILURES : SHOWN_FAILURES);
     },
   };
 }
 
-/** Returns the names of the attributes that are failures, newest first. All times have the same number of digits. */
-function namesIn(item: Item): string[] {
-  return Object.keys(item)
-    .filter((name) => /^\d/.test(name))
-    .sort()
-    .reverse();
-}
-
-function failuresIn(item: Item): Failure[] {
-  const account = item.id.slice(PREFIX.length);
+function failuresIn({ id, expires: _, ...item }: Item): Failure[] {
+  if (!id.startsWith(EARLIER)) return [item as unknown as Failure];
   const first = Date.now() - FAILURE_LIFETIME;
-  return namesIn(item)
-    .slice(0, KEPT_FAILURES)
-    .map((name) => ({
-      account,
+  return Object.entries(item)
+    .map(([name, facts]) => ({
+      account: id.slice(EARLIER.length),
       time: parseInt(name, 10),
-      ...(JSON.parse(String(item[name])) as Omit<Failure, 'account' | 'time'>),
+      ...(JSON.parse(String(facts)) as Omit<Failure, 'account' | 'time'>),
     }))
     .filter(({ time }) => time > first);
 }

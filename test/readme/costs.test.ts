@@ -29,8 +29,8 @@ function dollarsOf(memory: number, seconds: number, start: number, coldShare: nu
     gibibytes * coldShare * PRICES.lambdaEnvironmentGib,
     // The result is stored once and read once.
     PRICES.s3Put + PRICES.s3Get,
-    // The key is read; the limits, the end of the call and its usage are written.
-    PRICES.dynamoRead + 3 * PRICES.dynamoWrite,
+    // The key is read; the limits, the end of the call, its usage and the totals are written.
+    PRICES.dynamoRead + 4 * PRICES.dynamoWrite,
     (2000 / 2 ** 30) * PRICES.logsGib,
   ].reduce((sum, price) => sum + price, 0);
 }

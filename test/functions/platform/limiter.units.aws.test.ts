@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { createDynamoTable } from '../../../functions/platform/aws/table.ts';
 import { createLimiter } from '../../../functions/platform/limiter.ts';
 import type { Limiter } from '../../../functions/platform/limits.ts';
 import { createSqliteTable, openDatabase } from '../../../functions/platform/local/database.ts';
+import { createFailures } from '../../../functions/platform/usage.ts';
 import { startDynalite } from '../../aws-servers/dynalite.ts';
 
 /** Adds up the write units that DynamoDB bills. */
@@ -57,6 +59,28 @@ it.each(IN_PROGRESS)(
     await close();
   },
 );
+
+it('records each of many failures for 2 write units', async () => {
+  const { client, close } = await startDynalite('keys');
+  const failures = createFailures(createDynamoTable({ client, table: 'keys' }));
+  // The longest values that there are.
+  const failure = {
+    account: randomUUID(),
+    code: 'UNSUPPORTED_CONVERSION',
+    requestId: 'r'.repeat(64),
+  } as const;
+  const units = new Set<number>();
+  const counted = countUnits(client);
+
+  for (let number = 0; number < 45; number++) {
+    counted.units = 0;
+    await failures.record({ ...failure, time: Date.now(), tool: 'html2image' });
+    units.add(counted.units);
+  }
+
+  expect([...units]).toEqual([2]);
+  await close();
+});
 
 it('keeps the row of an account small in SQLite, too', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'units-'));

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Table } from '../../../functions/platform/table.ts';
 import type { ConversionUsage, Usage } from '../../../functions/platform/usage.ts';
 
 export interface UsageUnderTest {
   readonly usage: Usage;
+  /** The table of `usage`. */
+  readonly table: Table;
   close(): Promise<void>;
 }
 
@@ -95,11 +98,46 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
       ]);
     });
 
+    it('reads no rows for the totals of a month, and tells which accounts had failures', async () => {
+      const other = { ...conversion, account: randomUUID(), code: 'TIMED_OUT' } as const;
+      await usage.record(conversion, Date.UTC(2103, 0, 4));
+      const now = Date.UTC(2104, 2, 5);
+      await Promise.all(Array.from({ length: 20 }, () => usage.record(conversion, now)));
+      await usage.record(other, now);
+      const list = vi.spyOn(opened.table, 'list');
+
+      const totals = await usage.total('2104-03');
+
+      expect(list).not.toHaveBeenCalled();
+      expect(totals).toMatchObject([{ conversions: 21, pages: 42, failing: [other.account] }]);
+      list.mockRestore();
+    });
+
+    it('adds up rows of days on which an earlier version kept no totals', async () => {
+      const { account } = conversion;
+      await usage.record(conversion, Date.UTC(2100, 10, 21));
+      for (const [day, fail] of [
+        ['2099-12-01', 1],
+        ['2099-12-31', 0],
+      ] as const)
+        await opened.table.update(`usage#${day}#pdftools#${account}`, {
+          set: { account, day, tool: 'pdftools', ...(fail && { fail_TIMED_OUT: fail }) },
+          add: { conversions: 3, pages: 7 },
+        });
+
+      expect(await usage.total('2099-12')).toMatchObject([
+        { day: '2099-12-01', conversions: 3, pages: 7, failures: { TIMED_OUT: 1 }, failing: [account] },
+        { day: '2099-12-31', conversions: 3, pages: 7, failures: {}, failing: [] },
+      ]);
+    });
+
     it('loses nothing with concurrent writes', async () => {
       await Promise.all(Array.from({ length: 100 }, () => usage.record(conversion)));
 
-      const [row] = await usage.month(new Date().toISOString().slice(0, 7), conversion.account);
+      const month = new Date().toISOString().slice(0, 7);
+      const [row] = await usage.month(month, conversion.account);
       expect(row).toMatchObject({ conversions: 100, sourceBytes: 100_000 });
+      expect(await usage.total(month)).toMatchObject([{ conversions: 100, sourceBytes: 100_000 }]);
     });
   });
 }

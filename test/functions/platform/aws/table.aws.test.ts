@@ -11,9 +11,11 @@ import { describeUsage } from '../usage.contract.ts';
 
 async function open() {
   const { client, close } = await startDynalite('keys');
-  const stores = createStores(createDynamoTable({ client, table: 'keys' }), ['pdftools', 'html2pdf']);
+  const table = createDynamoTable({ client, table: 'keys' });
+  const stores = createStores(table, ['pdftools', 'html2pdf']);
   return {
     ...stores,
+    table,
     others: createStores(createDynamoTable({ client, table: 'keys' }), []).keys,
     dump: async () => JSON.stringify((await client.send(new ScanCommand({ TableName: 'keys' }))).Items),
     wait: setTimeout,
