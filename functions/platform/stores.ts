@@ -1,4 +1,5 @@
 import { createAccounts } from './accounts.ts';
+import { createIdempotency } from './idempotency.ts';
 import { createKeys } from './key-store.ts';
 import { createLimiter } from './limiter.ts';
 import type { Table } from './table.ts';
@@ -16,6 +17,7 @@ export function createStores(table: Table, tools: readonly string[], counts = ta
     limiter: createLimiter(counts),
     usage: createUsage(counts, tools),
     failures: createFailures(counts),
+    idempotency: createIdempotency(counts),
   };
 }
 

@@ -33,6 +33,8 @@ export interface Progress {
   readonly sharedWith?: string | undefined;
   /** Whether an earlier result was used, for requests with `_cache`. */
   readonly cache?: CacheStatus;
+  /** Whether an earlier request with the same `Idempotency-Key` is running, or has ended. */
+  readonly isRepeated?: boolean;
 }
 
 /** Facts about a finished call, for its log line, its limits and its usage. */
@@ -104,7 +106,8 @@ export function failureOf(
  * Whether a tool may have been invoked. With `QUOTA_EXCEEDED`, the storage refused either the grant, before that, or
  * the result.
  */
-function wasInvoked({ code, request, result, exceedsShare }: CallFacts): boolean {
+function wasInvoked({ code, request, result, exceedsShare, isRepeated }: CallFacts): boolean {
+  if (isRepeated) return false;
   return request !== undefined && !exceedsShare && (code !== 'QUOTA_EXCEEDED' || result !== undefined);
 }
 
@@ -151,7 +154,7 @@ export function tracedCall(
 /** Returns the fields of a call's log line. */
 export function logFields(
   { requestId, traceparent }: Trace,
-  { keyId, request, isDemo, code, sharedWith, cache, result }: CallFacts,
+  { keyId, request, isDemo, code, sharedWith, cache, isRepeated, result }: CallFacts,
   status: number,
   milliseconds: number,
 ): Record<string, unknown> {
@@ -166,6 +169,7 @@ export function logFields(
     milliseconds: Math.round(10 * milliseconds) / 10,
     ...(sharedWith && { sharedWith }),
     ...(cache && { cache }),
+    ...(isRepeated && { repeated: true }),
     ...(result?.measured && { steps: result.measured.steps }),
   };
 }

@@ -20,7 +20,7 @@ import {
 } from './call.ts';
 import type { Dependencies } from './dependencies.ts';
 import { invokeTool } from './invoke.ts';
-import { convertCached, hashOf } from './reuse.ts';
+import { convertCached, convertOnce, hashOf } from './reuse.ts';
 import { takeTurn } from './turn.ts';
 import { type Body, UPLOAD_TIMES } from './uploads/body.ts';
 import { CallUploads, type OpenedRequest } from './uploads/call-uploads.ts';
@@ -38,6 +38,8 @@ interface ConversionCall extends Counted {
   /** See `QueryOrigin`. */
   readonly unordered?: number | undefined;
   readonly body?: Body | undefined;
+  /** The value of the header. */
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** A conversion that has a result. */
@@ -69,7 +71,8 @@ export function runConversion<Value>(
   const { key, trace, signal, body } = call;
   const { account } = key;
   const { limits, log, afterReply = beforeReply } = dependencies;
-  const uploads = new CallUploads(account, dependencies, signal);
+  const { idempotencyKey } = call;
+  const uploads = new CallUploads(account, dependencies, signal, idempotencyKey !== undefined);
   const maxDuration = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
 
   const run = async (report: (progress: Progress) => void) => {
@@ -77,7 +80,13 @@ export function runConversion<Value>(
     const accepted = await acceptRequest(call, uploads, dependencies);
     const request = await uploads.open(accepted);
     report({ request });
-    const { result, ...shared } = await convertOrJoin(accepted, request, call, dependencies);
+    const once = { accepted, uploads, account, key: idempotencyKey, maxDuration };
+    // Until it is known that it converts something.
+    if (idempotencyKey !== undefined) report({ request, isRepeated: true });
+    const { result, ...shared } = await convertOnce(once, dependencies, () => {
+      report({ request });
+      return convertOrJoin(accepted, request, call, dependencies);
+    });
     report({ request, result, ...shared });
     if (!result.ok) throw reportedError(result.error, request);
     // Everyone who joined a conversion gets its result in the same turn, and each URL is signed.

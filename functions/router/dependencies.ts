@@ -1,4 +1,5 @@
 import type { SampleUrl } from '../conversion/request.ts';
+import type { Idempotency } from '../platform/idempotency.ts';
 import type { AfterReply } from '../platform/invoke.ts';
 import type { KeyFinder } from '../platform/keys.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
@@ -34,6 +35,8 @@ export interface Dependencies
   /** If absent, sources can only be URLs. */
   readonly uploads?: Uploads | undefined;
   readonly coalesce: Coalesce;
+  /** Requests cannot be repeated safely if absent. */
+  readonly idempotency?: Idempotency | undefined;
   /** Caches results for requests with `_cache`. Nothing is cached if absent. */
   readonly resultCache?: ResultCache | undefined;
   /** Returns why all requests are currently rejected, for example because the service is stopping. */

@@ -6,6 +6,7 @@ import type { Tool } from '../shared/tool.ts';
 import { type Method, methodsOf, type Path } from './endpoints.ts';
 import { JSON_PATH } from './http.ts';
 import { jsonReply, type TextReply } from './reply.ts';
+import { IDEMPOTENCY_KEY } from './reuse.ts';
 
 const TEXT = { type: 'string' };
 const NOT_EMPTY = { type: 'string', minLength: 1 };
@@ -108,12 +109,13 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
       GET: {
         operationId: 'convert',
         summary: 'Converts the document at a URL.',
-        parameters: [...query, ...options],
+        parameters: [...query, ...options, ONCE],
         responses: { 200: json(OUTPUTS), ...failures() },
       },
       POST: {
         operationId: 'convertWith',
         summary: 'Converts the document at a URL, with the parameters as JSON.',
+        parameters: [ONCE],
         requestBody: { required: true, content: { 'application/json': { schema: anyRequest(tools) } } },
         responses: { 200: json(OUTPUTS), ...failures() },
       },
@@ -122,12 +124,13 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
       GET: {
         operationId: 'convertToText',
         summary: 'Converts the document at a URL, and responds with text.',
-        parameters: [...query, ...options],
+        parameters: [...query, ...options, ONCE],
         responses: responses(),
       },
       POST: {
         operationId: 'convertFile',
         summary: 'Converts a file in the request. Parameters are in the form or in the query.',
+        parameters: [ONCE],
         requestBody: { required: true, content: { ...formsOf(tools), ...SOURCE } },
         responses: responses(),
       },
@@ -136,7 +139,7 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
       PUT: {
         operationId: 'convertBody',
         summary: 'Converts the body, with its file name in the path.',
-        parameters: [{ ...NAME, in: 'path', required: true }, ...query],
+        parameters: [{ ...NAME, in: 'path', required: true }, ...query, ONCE],
         requestBody: { required: true, content: SOURCE },
         responses: responses(),
       },
@@ -175,7 +178,10 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
     security: [{ apikey: [] }, { header: [] }, { bearer: [] }, { basic: [] }],
     paths: pathsOf(operations, canUpload),
     components: {
-      parameters: Object.fromEntries(common.map((parameter) => [parameter.name, parameter])),
+      parameters: {
+        ...Object.fromEntries(common.map((parameter) => [parameter.name, parameter])),
+        [IDEMPOTENCY_KEY]: IDEMPOTENCY,
+      },
       schemas: {
         Problem: PROBLEM,
         ...Object.fromEntries(tools.map((tool) => [`${tool.name}Options`, optionsOf(tool)])),
@@ -208,6 +214,14 @@ function pathsOf(operations: Operations, canUpload: boolean): JsonSchema {
   });
   return Object.fromEntries(paths.filter(([, described]) => Object.keys(described).length > 0));
 }
+
+const IDEMPOTENCY = {
+  name: IDEMPOTENCY_KEY,
+  in: 'header',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  description: 'A later request of the account with the same key within 24 hours returns the same result.',
+};
+const ONCE = { $ref: `#/components/parameters/${IDEMPOTENCY_KEY}` };
 
 const REQUIRED = ['app', 'infile', 'outfile'];
 const SOURCE = { '*/*': { schema: FILE } };

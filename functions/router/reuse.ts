@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { ConversionRequest } from '../conversion/request.ts';
+import type { Idempotency } from '../platform/idempotency.ts';
 import type { InvocationResult } from '../platform/invoke.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { abortError, untilAborted } from '../shared/time.ts';
+import { LEASE_GRACE } from './admission/admit.ts';
+import type { CallUploads } from './uploads/call-uploads.ts';
 
 /** Whether a request with `_cache` used an earlier result, for the header `X-Cache`. */
 export type CacheStatus = 'hit' | 'miss';
@@ -15,6 +18,15 @@ interface CacheDependencies {
   readonly storage: Pick<Storage, 'exists'>;
   readonly log: Log;
 }
+
+interface OnceDependencies {
+  readonly idempotency?: Idempotency | undefined;
+  readonly storage: Pick<Storage, 'exists'>;
+  readonly log: Log;
+}
+
+/** The header that names a request, so that it can be repeated. */
+export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 
 interface CachedConversion {
   readonly result: InvocationResult;
@@ -44,7 +56,7 @@ export async function convertCached(
   if (seconds === undefined) return { result: await convert() };
   if (!resultCache) return { result: await convert(), cache: 'miss' };
   const failed = (thrown: unknown) => log('result cache failed', { cause: describe(thrown) }, 'error');
-  const identity = identityOf(account, accepted);
+  const identity = hashOf(identityOf(account, accepted));
   const found = await resultCache.get(account, identity).catch(failed);
   const isRecent = found && Date.now() - found.created < 1000 * seconds;
   const stored = isRecent ? found.result.objectKeys.map((objectKey) => storage.exists(objectKey)) : [];
@@ -67,6 +79,56 @@ export async function convertCached(
   return { result, cache: 'miss' };
 }
 
+interface OnceRequest {
+  readonly accepted: ConversionRequest;
+  readonly uploads: Pick<CallUploads, 'identify'>;
+  readonly account: string;
+  /** The value of the header, if it was sent. */
+  readonly key: string | undefined;
+  /** Maximum milliseconds that the request runs. */
+  readonly maxDuration: number;
+}
+
+/**
+ * Converts, unless an earlier request of the same account had the same `Idempotency-Key`: then returns its result, signed
+ * anew, in the form that this request asks for. Costs nothing without a key.
+ * @throws ConversionError `BAD_PARAMETER`, and those of `Idempotency`
+ */
+export async function convertOnce<Converted extends { readonly result: InvocationResult }>(
+  { accepted, uploads, account, key, maxDuration }: OnceRequest,
+  { idempotency, storage, log }: OnceDependencies,
+  convert: () => Promise<Converted>,
+): Promise<Converted | { readonly result: InvocationResult; readonly isRepeated: true }> {
+  if (key === undefined || !idempotency) return convert();
+  const request = hashOf([uploads.identify(JSON.stringify(identityOf(account, accepted)))]);
+  const until = Date.now() + maxDuration + LEASE_GRACE;
+  const isStored = async (result: InvocationResult) => {
+    const stored = result.ok ? result.objectKeys.map((objectKey) => storage.exists(objectKey)) : [];
+    return (await Promise.all(stored)).every(Boolean);
+  };
+  const begun = await idempotency.begin({ account, key: readKey(key), request, until }, isStored);
+  if ('kept' in begun) return { result: begun.kept, isRepeated: true };
+  let converted: Converted | undefined;
+  try {
+    converted = await convert();
+    return converted;
+  } finally {
+    // The result exists, so the caller gets it even if it could not be kept.
+    await begun.end(converted?.result).catch((thrown: unknown) => {
+      log('idempotency key not recorded', { cause: describe(thrown) }, 'error');
+    });
+  }
+}
+
+/** Reads the value of the header, with or without the quotes of a structured field. */
+function readKey(value: string): string {
+  const key = /^"(.*)"$/.exec(value)?.[1] ?? value;
+  if (/^\P{Cc}{1,255}$/u.test(key)) return key;
+  throw new ConversionError('BAD_PARAMETER', `${IDEMPOTENCY_KEY} must have 1 to 255 printable characters.`, {
+    parameter: IDEMPOTENCY_KEY,
+  });
+}
+
 /**
  * Returns headers that let browsers and CloudFront cache the file of a signed link, for as long as both `_cache` and
  * the link allow. Other responses contain URLs that expire, or belong to the holder of a key.
@@ -80,12 +142,12 @@ export function cacheHeaders(
   return response === 'file' && left > 0 ? { 'Cache-Control': `public, max-age=${left}` } : {};
 }
 
-/** Hashes everything that the result depends on, but not how it is returned or how long it may be kept. */
+/** Returns everything that the result depends on, but not how it is returned or how long it may be kept. */
 function identityOf(
   account: string,
   { tool, source, format, outputName, options }: ConversionRequest,
-): string {
-  return hashOf([account, tool.name, source, format, outputName, options]);
+): unknown[] {
+  return [account, tool.name, source, format, outputName, options];
 }
 
 /** Returns a hash of a JSON value, which is kept for a waiting request in place of the value. */

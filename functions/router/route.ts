@@ -195,14 +195,18 @@ async function convert(
   const { query, unordered } = http;
   const { storage } = dependencies;
   const ended = await runConversion(
-    { query, unordered, body, key, trace, signal },
+    { query, unordered, body, key, trace, signal, idempotencyKey: http.header('idempotency-key') },
     dependencies,
-    async ({ request, result, cache, created }) => {
+    async ({ request, result, cache, created, isRepeated }) => {
       const output = await present.output(request, result, { account: key.account, storage, signal });
       // Another status redirects to a URL that expires.
       const kept =
         output.status === 200 ? cacheHeaders(request, { created, linkExpiry: linkExpiry(query) }) : {};
-      return withHeaders(output, { ...(cache && { 'X-Cache': cache }), ...kept });
+      return withHeaders(output, {
+        ...(cache && { 'X-Cache': cache }),
+        ...(isRepeated && { 'Idempotent-Replayed': 'true' }),
+        ...kept,
+      });
     },
   );
   return resultOf(ended, present);

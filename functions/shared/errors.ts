@@ -58,6 +58,12 @@ export const ERRORS = {
     description: 'there is no such path; send conversion requests to `/api/`',
     message: 'Not found. Send conversion requests to /api/.',
   },
+  REQUEST_IN_PROGRESS: {
+    status: 409,
+    description: 'a request with the same `Idempotency-Key` is still running; see `Retry-After`',
+    message: 'A request with this Idempotency-Key is still in progress. Retry in 5 seconds.',
+    retryAfter: 5,
+  },
   METHOD_NOT_ALLOWED: { status: 405, description: 'the path does not accept the method; see `Allow`' },
   SOURCE_TOO_LARGE: {
     status: 413,
@@ -71,6 +77,11 @@ export const ERRORS = {
     parameter: 'infile',
   },
   CORRUPT_SOURCE: { status: 422, description: 'the source is damaged or empty', parameter: 'infile' },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    description: 'the `Idempotency-Key` belongs to another request of the last 24 hours',
+    message: 'This Idempotency-Key was used for another request. Use a new one for each request.',
+  },
   PASSWORD_REQUIRED: { status: 422, description: 'the source is encrypted and no password was given' },
   WRONG_PASSWORD: { status: 422, description: 'the password is wrong' },
   CONVERSION_FAILED: {

@@ -21,7 +21,7 @@ export interface LimitDependencies {
 }
 
 /** How long after its deadline a call still counts as in progress if its process was killed, in milliseconds. */
-const LEASE_GRACE = 30_000;
+export const LEASE_GRACE = 30_000;
 
 /** Returns the limits that apply to a key. */
 export function limitsOf({ limits }: KeyRecord, defaults: RateLimits): RateLimits {

@@ -64,6 +64,7 @@ export function readDependencies(): Dependencies & {
     limiter: watched(stores.limiter),
     usage: watched(stores.usage),
     failures,
+    idempotency: watched(stores.idempotency),
     priceRows: environment.sizes && createPricing(environment.sizes),
     ...settings,
     storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),

@@ -1,3 +1,4 @@
+import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ConversionRequest, type SampleUrl, withSamples } from '../../conversion/request.ts';
 import {
@@ -43,12 +44,16 @@ export class CallUploads {
   readonly #objectKeys: string[] = [];
   /** Facts about received sources by the ID of the upload. */
   readonly #facts = new Map<string, SourceFacts>();
+  /** Hashes the content of all files. */
+  readonly #hash: Hash | undefined;
   #bytesLeft: number;
 
-  constructor(account: string, dependencies: Dependencies, signal: AbortSignal) {
+  /** `isHashed` says whether `identify` is called. */
+  constructor(account: string, dependencies: Dependencies, signal: AbortSignal, isHashed = false) {
     this.#account = account;
     this.#dependencies = dependencies;
     this.#signal = signal;
+    this.#hash = isHashed ? createHash('sha256') : undefined;
     this.#bytesLeft = dependencies.limits.sourceBytes;
   }
 
@@ -131,6 +136,16 @@ export class CallUploads {
     return this.#dependencies.storage.url(objectKey);
   }
 
+  /**
+   * Returns a text about a request with the content of the files that it has sent in place of their IDs, which differ
+   * each time.
+   */
+  identify(text: string): string {
+    const ids = this.#objectKeys.map((objectKey) => objectKey.split('/').at(-2)!);
+    const shared = ids.reduce((left, id) => left.replaceAll(id, 'sent'), text);
+    return `${shared} ${ids.length > 0 ? this.#hash!.copy().digest('hex') : ''}`;
+  }
+
   /** Deletes everything that this call has uploaded. */
   async close(): Promise<void> {
     const account = this.#account;
@@ -175,7 +190,12 @@ export class CallUploads {
     if (!uploads) throw new Error('A file was received by a service without uploads.');
     const objectKey = uploadKeyOf(this.#account, id);
     if (this.#bytesLeft <= 0) throw sourceTooLargeError(limits.sourceBytes);
-    const upload = { objectKey, account: this.#account, maxBytes: this.#bytesLeft, content };
+    const upload = {
+      objectKey,
+      account: this.#account,
+      maxBytes: this.#bytesLeft,
+      content: this.#hash ? hashed(content, this.#hash, name) : content,
+    };
     const bytes = await uploads.receive(upload, this.#signal).catch((thrown: unknown) => {
       // The storage only knows how much of the limit earlier files have left.
       const isTooLarge = thrown instanceof ConversionError && thrown.code === 'SOURCE_TOO_LARGE';
@@ -185,6 +205,18 @@ export class CallUploads {
     this.#bytesLeft -= bytes;
     return id;
   }
+}
+
+/** Returns the content of a file, and hashes it with its name while it is read. */
+function hashed(content: Readable, hash: Hash, name: string): Readable {
+  async function* watched() {
+    hash.update(`${name} `);
+    for await (const chunk of content as AsyncIterable<Buffer>) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  return Readable.from(watched(), { objectMode: false });
 }
 
 /** Returns the file name in the ID of an upload. */

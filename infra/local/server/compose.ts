@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { DOWNLOAD_NICE, launcherIn } from '../../../functions/engines/worker/linux/limits.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
+import type { Idempotency } from '../../../functions/platform/idempotency.ts';
 import { afterReply } from '../../../functions/platform/invoke.ts';
 import type { KeyFinder } from '../../../functions/platform/keys.ts';
 import type { Limiter } from '../../../functions/platform/limits.ts';
@@ -65,6 +66,7 @@ export interface Dependencies {
   readonly singleAccount?: boolean;
   /** Recent failures of each account. None are kept if absent. */
   readonly failures?: Failures;
+  readonly idempotency?: Idempotency;
   /** Stores of the site's accounts and their keys. Nobody can sign in if absent. */
   readonly siteStores?: SiteStores;
   /** The `host:port` that serves the bundled samples. */
@@ -99,6 +101,7 @@ export async function composeService(
     usage,
     results,
     failures,
+    idempotency,
     siteStores,
     samples,
     layers,
@@ -218,6 +221,7 @@ export async function composeService(
     keyless: createKeylessLimit(Math.max(KEYLESS_PER_MINUTE, settings.router.demo?.perAddress ?? 0)),
     ...operation,
     failures,
+    idempotency,
     isDisabled: async (account: string) => (await siteStores?.accounts.get(account))?.disabled ?? false,
     invoke,
     limits,

@@ -11,6 +11,7 @@ import {
 } from '../../../../functions/platform/local/database.ts';
 import { createStores } from '../../../../functions/platform/stores.ts';
 import { describeAccounts } from '../accounts.contract.ts';
+import { describeIdempotency } from '../idempotency.contract.ts';
 import { describeKeys } from '../keys.contract.ts';
 import { describeLimiter } from '../limits.contract.ts';
 import { describeRecords } from '../records.contract.ts';
@@ -49,6 +50,7 @@ describeAccounts('SQLite', open);
 describeLimiter('SQLite', open);
 describeRecords('SQLite', open);
 describeUsage('SQLite', open);
+describeIdempotency('SQLite', open);
 
 it('refuses to change or delete an entry of the audit log', async () => {
   const { audit, database, close } = await open();
