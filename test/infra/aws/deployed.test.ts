@@ -1,0 +1,64 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { expect, it, onTestFinished } from 'vitest';
+import { ENVIRONMENT_VARIABLE } from '../../../functions/platform/aws/environment.ts';
+import { findRouter } from '../../../infra/aws/deployed.ts';
+
+/** The functions of an account: name, stack, logical ID, environment. */
+const FUNCTIONS = [
+  ['someone-elses', 'other', 'router1', undefined],
+  ['docmill-dev-router1-x', 'docmill-dev', 'router1', { toolFunctions: {}, keyTable: 'dev' }],
+  ['docmill-pdftools1-x', 'docmill', 'pdftools1', { resultsUrl: 'u' }],
+  ['docmill-site1-x', 'docmill', 'site1', { toolFunctions: {}, keyTable: 'main' }],
+  ['docmill-router1-x', 'docmill', 'DocmillRouter1', { toolFunctions: {}, keyTable: 'main' }],
+] as const;
+
+async function startLambda() {
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '', 'http://lambda');
+    const reply = (body: object) =>
+      response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+    const found = FUNCTIONS.find(([name]) => decodeURIComponent(url.pathname).endsWith(`/tags/${name}`));
+    if (found)
+      return reply({
+        Tags: { 'aws:cloudformation:stack-name': found[1], 'aws:cloudformation:logical-id': found[2] },
+      });
+    const marker = Number(url.searchParams.get('Marker') ?? 0);
+    const [FunctionName, , , environment] = FUNCTIONS[marker]!;
+    const Variables = environment && { [ENVIRONMENT_VARIABLE]: JSON.stringify(environment) };
+    const Functions = [
+      { FunctionName, FunctionArn: FunctionName, ...(Variables && { Environment: { Variables } }) },
+    ];
+    return reply({ Functions, ...(marker + 1 < FUNCTIONS.length && { NextMarker: String(marker + 1) }) });
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const client = new LambdaClient({
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'id', secretAccessKey: 'secret' },
+  });
+  onTestFinished(() => {
+    client.destroy();
+    server.close();
+  });
+  return client;
+}
+
+it.each([
+  ['docmill', 'docmill-router1-x'],
+  ['docmill-dev', 'docmill-dev-router1-x'],
+  ['docmill-prod', undefined],
+])('finds the router of the stack %s without any file', async (stack, name) => {
+  const found = await findRouter(await startLambda(), (router) => router.stack === stack);
+
+  expect(found?.name).toBe(name);
+});
+
+it('finds the router that uses a table', async () => {
+  const client = await startLambda();
+
+  const found = await findRouter(client, ({ environment }) => environment.keyTable === 'main');
+
+  expect(found).toMatchObject({ name: 'docmill-router1-x', stack: 'docmill' });
+});
