@@ -31,9 +31,13 @@ export interface Idempotency {
     request: IdempotentRequest,
     isUsable: (result: InvocationResult) => Promise<boolean>,
   ): Promise<{ readonly kept: InvocationResult } | { readonly end: End }>;
+  /** Deletes everything about an account, and returns the number of its keys. On AWS this reads the whole table. */
+  erase(account: string): Promise<number>;
 }
 
-/** Keeps one item per key. Never deletes one, which the router on AWS may not do. */
+const PREFIX = 'idempotent#';
+
+/** Keeps one item per key. Calls delete none, which the router on AWS may not do. */
 export function createIdempotency(table: Table): Idempotency {
   const begun = (id: string, token: string): { readonly end: End } => ({
     async end(result) {
@@ -47,7 +51,7 @@ export function createIdempotency(table: Table): Idempotency {
   return {
     async begin({ account, key, request, until }, isUsable) {
       const hash = createHash('sha256').update(JSON.stringify([account, key]));
-      const id = `idempotent#${hash.digest('hex')}`;
+      const id = `${PREFIX}${hash.digest('hex')}`;
       const [now, token] = [Date.now(), randomUUID()];
       const set = { account, request, token, until, result: undefined, expires: now + DAY };
       if (await table.update(id, { set, when: { id: 'absent' } })) return begun(id, token);
@@ -62,6 +66,13 @@ export function createIdempotency(table: Table): Idempotency {
       const when = { token: { is: String(found?.token) } };
       if (isOver && (await table.update(id, { set, when }))) return begun(id, token);
       throw new ConversionError('REQUEST_IN_PROGRESS');
+    },
+
+    async erase(account) {
+      let erased = 0;
+      for await (const item of table.list(PREFIX))
+        if (item.account === account && (await table.remove(item.id))) erased += 1;
+      return erased;
     },
   };
 }

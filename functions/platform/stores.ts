@@ -31,6 +31,8 @@ export interface Records {
   get(name: string): Promise<string | undefined>;
   /** Deletes a text and returns it. Of several concurrent callers, only one gets it. */
   take(name: string): Promise<string | undefined>;
+  /** Deletes every text that is one of these, or contains one as a JSON string. On AWS this reads the whole table. */
+  erase(values: readonly string[]): Promise<number>;
 }
 
 function createRecords(table: Table): Records {
@@ -40,6 +42,14 @@ function createRecords(table: Table): Records {
     set: async (name, content) => void (await table.put({ id: idOf(name), content })),
     get: async (name) => (await table.get(idOf(name)))?.content as string | undefined,
     take: async (name) => (await table.remove(idOf(name)))?.content as string | undefined,
+    async erase(values) {
+      const isWanted = (text: string) =>
+        values.some((value) => text === value || text.includes(JSON.stringify(value)));
+      let erased = 0;
+      for await (const { id, content } of table.list(idOf('')))
+        if (isWanted(String(content)) && (await table.remove(id))) erased += 1;
+      return erased;
+    },
   };
 }
 
@@ -66,11 +76,13 @@ type NewAuditEntry = Omit<AuditEntry, 'number' | 'time'>;
 /** Maximum number of entries per read. */
 const AUDIT_PAGE = 50;
 
-/** Records what operators do. No method changes or deletes an entry. */
+/** Records what operators do. No entry is ever deleted. */
 export interface AuditLog {
   append(entry: NewAuditEntry): Promise<void>;
   /** Returns the newest entries, or the newest before the given number, newest first. */
   read(before?: number): Promise<AuditEntry[]>;
+  /** Replaces an email address in all entries, and removes the IP address of its actions. Returns their number. */
+  replace(email: string, pseudonym: string): Promise<number>;
 }
 
 /** ID of the item that counts the entries. */
@@ -94,6 +106,23 @@ function createAudit(table: Table): AuditLog {
       const ids = Array.from({ length: Math.min(AUDIT_PAGE, last) }, (_, index) => idOf(last - index));
       const entries = (await table.getAll(ids)).map(({ id: _, ...entry }) => entry as unknown as AuditEntry);
       return entries.sort((a, b) => b.number - a.number);
+    },
+    async replace(email, pseudonym) {
+      // Not as a part of another address.
+      const whole = new RegExp(`(?<![^\\s"'<(])${email.replaceAll(/\W/g, '\\$&')}(?![^\\s"'>),;])`, 'g');
+      let replaced = 0;
+      for (let page = await this.read(); page.length > 0; page = await this.read(page.at(-1)!.number))
+        for (const entry of page) {
+          const from = entry.actor === email ? pseudonym : entry.from;
+          const [actor, subject, details] = [entry.actor, entry.subject, entry.details].map((text) =>
+            text.replaceAll(whole, pseudonym),
+          );
+          const changed = { ...entry, actor, subject, details, from };
+          if (JSON.stringify(changed) === JSON.stringify(entry)) continue;
+          await table.replace({ ...changed, id: idOf(entry.number) });
+          replaced += 1;
+        }
+      return replaced;
     },
   };
 }

@@ -42,6 +42,8 @@ export interface Table {
   put(item: Item, when?: Condition): Promise<boolean>;
   /** Changes an item and returns it, or `undefined` if its condition does not hold. */
   update(id: string, change: Change): Promise<Item | undefined>;
+  /** Replaces an item, even an entry of the audit log, which no other method changes. */
+  replace(item: Item): Promise<void>;
   /** Deletes an item and returns it. Of several concurrent callers, only one gets it. */
   remove(id: string): Promise<Item | undefined>;
 }

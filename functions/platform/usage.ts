@@ -60,6 +60,8 @@ export interface Usage {
   month(month: string, account?: string): Promise<UsageRow[]>;
   /** Returns the sums of all accounts in a month, with an empty account, ordered by day and tool. */
   total(month: string): Promise<TotalRow[]>;
+  /** Deletes the rows of an account and returns their number. The totals of all accounts stay. */
+  erase(account: string): Promise<number>;
 }
 
 /** Returns each count with the value that `count` returns for it. */
@@ -138,10 +140,9 @@ export function createUsage(table: Table, tools: readonly string[]): Usage {
       const codes = Object.entries(failures).map(([name, count]) => [FAILURE + name, count]);
       const add = { ...counts, ...Object.fromEntries(codes) };
       const set = { day, tool, expires: Date.parse(day) + USAGE_LIFETIME };
-      const shard = Buffer.from(account).reduce((sum, byte) => sum + byte, 0) % SHARDS;
       const [, total] = await Promise.all([
         table.update(idOf(day, tool, account), { add, set: { ...set, account } }),
-        table.update(totalId(day, tool, shard), {
+        table.update(totalId(day, tool, shardOf(account)), {
           add,
           set: { ...set, ...(code !== 'OK' && { failing: account }) },
         }),
@@ -166,7 +167,25 @@ export function createUsage(table: Table, tools: readonly string[]): Usage {
       }
       return [...sums.values()].sort(compareRows);
     },
+
+    async erase(account) {
+      const days = Array.from({ length: USAGE_LIFETIME / DAY + 1 }, (_, ago) =>
+        dayOf(Date.now() - ago * DAY),
+      );
+      const ids = days.flatMap((day) => tools.map((tool) => idOf(day, tool, account)));
+      const rows = await table.getAll(ids);
+      for (const item of rows) {
+        await table.remove(item.id);
+        const id = totalId(String(item.day), String(item.tool), shardOf(account));
+        await table.update(id, { set: { failing: undefined }, when: { failing: { is: account } } });
+      }
+      return rows.length;
+    },
   };
+}
+
+function shardOf(account: string): number {
+  return Buffer.from(account).reduce((sum, byte) => sum + byte, 0) % SHARDS;
 }
 
 function rowOf(item: Item): UsageRow {
@@ -205,6 +224,8 @@ export interface Failures {
   record(failure: Failure): Promise<void>;
   /** Returns the latest failures of some accounts, newest first. */
   recent(accounts: readonly string[]): Promise<Failure[]>;
+  /** Deletes the failures of an account and returns their number. */
+  erase(account: string): Promise<number>;
 }
 
 /** Prefix of an item with all failures of an account, which earlier versions wrote. */
@@ -217,6 +238,10 @@ const PREFIX = 'failed#';
  */
 export function createFailures(table: Table): Failures {
   const idOf = (account: string, number: number) => `${PREFIX}${account}#${number % KEPT_FAILURES}`;
+  const idsOf = (account: string) => [
+    EARLIER + account,
+    ...Array.from({ length: KEPT_FAILURES }, (_, number) => idOf(account, number)),
+  ];
   return {
     async record({ account, time, code, requestId, tool }) {
       const expires = time + FAILURE_LIFETIME;
@@ -225,13 +250,15 @@ export function createFailures(table: Table): Failures {
       await table.update(idOf(account, Number(counted!.failures)), { set });
     },
     async recent(accounts) {
-      const numbers = Array.from({ length: KEPT_FAILURES }, (_, number) => number);
-      const ids = accounts.flatMap((account) => [
-        EARLIER + account,
-        ...numbers.map((number) => idOf(account, number)),
-      ]);
-      const found = (await table.getAll(ids)).flatMap(failuresIn).sort((a, b) => b.time - a.time);
+      const found = (await table.getAll(accounts.flatMap(idsOf)))
+        .flatMap(failuresIn)
+        .sort((a, b) => b.time - a.time);
       return found.slice(0, accounts.length === 1 ? KEPT_FAILURES : SHOWN_FAILURES);
+    },
+    async erase(account) {
+      const items = await table.getAll(idsOf(account));
+      for (const id of [...items.map((item) => item.id), PREFIX + account]) await table.remove(id);
+      return items.length;
     },
   };
 }

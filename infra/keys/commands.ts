@@ -1,25 +1,18 @@
 import { userInfo } from 'node:os';
 import { LINK_PARAMETERS, readRequest, withWholeInfile } from '../../functions/conversion/request.ts';
-import type { AccountTable } from '../../functions/platform/accounts.ts';
 import { type KeyRecord, type Keys, keyIdOf, type NewKey } from '../../functions/platform/keys.ts';
-import type { AuditLog, Records } from '../../functions/platform/stores.ts';
-import type { Usage } from '../../functions/platform/usage.ts';
 import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage-report.ts';
 import { signQuery } from '../../functions/router/admission/authenticate.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { monthOf } from '../../functions/shared/time.ts';
+import { type ErasableStores, eraseAccount } from '../../functions/site/accounts/erase.ts';
 import { Members, readEmail } from '../../functions/site/accounts/members.ts';
 import { createOperations, type Operations } from '../../functions/site/operator/operations.ts';
 import * as tools from '../../functions/tools.ts';
 import { Arguments, type OptionName, UsageError } from './arguments.ts';
-import { auditTable, describeAccount, describeKey, keyTable, usageTable } from './print.ts';
+import { auditTable, describeAccount, describeErasure, describeKey, keyTable, usageTable } from './print.ts';
 
-export interface Stores {
-  readonly keys: Keys;
-  readonly usage: Usage;
-  readonly records: Records;
-  readonly accounts: AccountTable;
-  readonly audit: AuditLog;
+export interface Stores extends ErasableStores {
   /** Origin of the site. */
   readonly origin: string;
   /** Absent on one machine, where nothing is billed. */
@@ -152,6 +145,20 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
     read: readSwitch('disableKey', 'disableAccount'),
   },
   enable: { help: '', words: 1, read: readSwitch('enableKey', 'enableAccount') },
+  erase: {
+    help: `erase ACCOUNT             deletes an account with everything that is known about it, and says what remains and why`,
+    words: 1,
+    read: (args) => {
+      const { id, isAccount } = args.keyOrAccount();
+      if (!isAccount)
+        throw new UsageError("The command 'erase' needs an account. 'show ID' tells that of a key.");
+      return async (context) => {
+        await context.operations.logErased(id);
+        const erasure = await eraseAccount(id, context);
+        return { value: erasure, text: describeErasure(erasure) };
+      };
+    },
+  },
   audit: {
     help: 'audit                     lists the actions of operators',
     read: () => async (context) => {

@@ -2,6 +2,7 @@ import { isValid, type KeyRecord, type Restrictions } from '../../functions/plat
 import type { AuditEntry } from '../../functions/platform/stores.ts';
 import type { ReportedRow } from '../../functions/platform/usage-report.ts';
 import { dayOf } from '../../functions/shared/time.ts';
+import type { Erasure } from '../../functions/site/accounts/erase.ts';
 
 /** Formats a key as lines of names and values. */
 export function describeKey(record: KeyRecord): string {
@@ -123,4 +124,11 @@ export function usageTable(rows: readonly ReportedRow[], total: ReportedRow): st
     ...(row.estimatedDollars === undefined ? [] : [String(row.coldStarts), row.estimatedDollars.toFixed(4)]),
   ];
   return columns([head, ...[...rows, total].map(cells)], (column) => column > 2);
+}
+
+/** Describes what was erased and what remains. */
+export function describeErasure({ account, erased, kept }: Erasure): string {
+  const counts = Object.entries(erased).map(([name, count]) => `  ${name.padEnd(10)}${count}\n`);
+  const reasons = kept.map((reason) => `  ${reason}\n`);
+  return `${account} is erased:\n${counts.join('')}These remain:\n${reasons.join('')}`;
 }

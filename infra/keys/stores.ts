@@ -1,13 +1,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
+import { removeObjectsOf } from '../../functions/platform/aws/s3.ts';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
+import { DiskQuota } from '../../functions/platform/local/disk-space.ts';
+import { removeFilesOf } from '../../functions/platform/local/disk-storage.ts';
 import { createStores } from '../../functions/platform/stores.ts';
+import type { Table } from '../../functions/platform/table.ts';
 import { createPricing, defaultSizes, type Sizes } from '../../functions/platform/usage-report.ts';
 import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
 import { originSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
+import { type DeployedRouter, findRouter } from '../aws/deployed.ts';
 import { OUTPUTS_FILE, readOutputs, regionOption } from '../aws/outputs.ts';
+import { pathsIn } from '../local/operation/lock.ts';
 import { readSettings } from '../local/settings.ts';
 import { openStores as openLocalStores } from '../local/stores.ts';
 import type { Command, Stores } from './commands.ts';
@@ -26,14 +34,28 @@ export async function openStores({
         `There is no database in ${dataDirectory}. Set DATA_DIR to the server's data directory.`,
       );
     }
-    return { ...openLocalStores(dataDirectory), origin };
+    const stores = openLocalStores(dataDirectory);
+    return { ...stores, origin, removeFiles: filesIn(pathsIn(dataDirectory).results, stores.results) };
   }
   const client = new DynamoDBClient(regionOption(region));
   return {
     ...createStores(createDynamoTable({ client, table }), Object.keys(tools)),
     ...(await readDeployment(table)),
+    removeFiles: async (account) => {
+      const isOwner = ({ environment }: DeployedRouter) => environment.keyTable === table;
+      const router = await findRouter(new LambdaClient(regionOption(region)), isOwner);
+      if (!router) throw new Error(`There is no router with the table ${table} in this account and region.`);
+      const bucket = router.environment.resultsBucket;
+      await removeObjectsOf(account, { client: new S3Client(regionOption(region)), bucket });
+    },
     close: () => client.destroy(),
   };
+}
+
+/** Deletes the files of an account below a directory. */
+function filesIn(directory: string, table: Table) {
+  const quota = new DiskQuota(table, 0);
+  return (account: string) => removeFilesOf(account, directory, quota);
 }
 
 /**

@@ -17,7 +17,12 @@ const limiter: Limiter = {
   used: async () => ({ short: 0, month: 0 }),
 };
 
-const usage: Usage = { record: async () => {}, month: async () => [], total: async () => [] };
+const usage: Usage = {
+  record: async () => {},
+  month: async () => [],
+  total: async () => [],
+  erase: async () => 0,
+};
 
 /** Limits, records and checks that do nothing, for tests of other parts. */
 export const unlimited = { limiter, usage, defaultLimits: {}, health: async () => ({}), version: {} };

@@ -6,6 +6,7 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
+  paginateListObjectsV2,
   type S3Client,
   type S3ServiceException,
 } from '@aws-sdk/client-s3';
@@ -15,7 +16,7 @@ import { emptySourceError, sourceTooLargeError } from '../../shared/errors.ts';
 import { dispositionOf } from '../../shared/formats.ts';
 import { HOUR } from '../../shared/time.ts';
 import { CACHE_PREFIX, type CachedResult, type ResultCache } from '../result-cache.ts';
-import { folderOf, type Storage, UPLOAD_LIFETIME, type Uploads } from '../storage.ts';
+import { folderOf, isOwner, type Storage, UPLOAD_LIFETIME, UPLOAD_PREFIX, type Uploads } from '../storage.ts';
 
 /**
  * Maximum bytes of a result that a function streams. Lambda is fast for the first 6 MB of a response, then sends 2 MB a
@@ -93,6 +94,20 @@ export function createS3Storage({
       };
     },
   };
+}
+
+/** Deletes all results, uploads and cached results of an account. Lists the whole bucket. */
+export async function removeObjectsOf(
+  account: string,
+  { client, bucket }: { client: S3Client; bucket: string },
+): Promise<void> {
+  const folders = [UPLOAD_PREFIX, CACHE_PREFIX].map((prefix) => `${prefix}${folderOf(account)}/`);
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket: bucket }))
+    for (const { Key = '' } of Contents) {
+      const prefix = /^(?:once\/)?([^/]+\/)/.exec(Key)?.[1] ?? '';
+      if (isOwner(account, prefix) || folders.some((folder) => Key.startsWith(folder)))
+        await client.send(new DeleteObjectCommand({ Bucket: bucket, Key }));
+    }
 }
 
 /** The media type of all uploads, so that no browser displays one as a page. */

@@ -113,6 +113,10 @@ export function createDynamoTable({ client, table }: { client: DynamoDBClient; t
       return decode((await ifConditionHolds(client.send(write)))?.Attributes);
     },
 
+    async replace(item) {
+      await client.send(new PutItemCommand({ TableName: table, Item: encode(item) }));
+    },
+
     async remove(id) {
       const { Attributes } = await client.send(new DeleteItemCommand({ ...at(id), ReturnValues: 'ALL_OLD' }));
       return decode(Attributes);

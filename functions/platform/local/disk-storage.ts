@@ -278,12 +278,7 @@ export function createDiskStorage({
       return bytes;
     },
 
-    async removeAll(account) {
-      for await (const { name } of quota.entries(account)) {
-        await rm(join(directory, name), { force: true });
-        await quota.remove(account, name);
-      }
-    },
+    removeAll: (account) => removeFilesOf(account, directory, quota),
 
     async sweep(age, shortAge = age) {
       for (const name of await readdir(directory).catch(noneIfMissing)) {
@@ -296,6 +291,14 @@ export function createDiskStorage({
       await quota.sweep((name) => ['', PART].some((end) => existsSync(join(directory, name + end))));
     },
   };
+}
+
+/** Deletes all files of an account, and stops counting them. */
+export async function removeFilesOf(account: string, directory: string, quota: DiskQuota): Promise<void> {
+  for await (const { name } of quota.entries(account)) {
+    await rm(join(directory, name), { force: true });
+    await quota.remove(account, name);
+  }
 }
 
 async function isFile(path: string): Promise<boolean> {

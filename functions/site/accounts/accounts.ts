@@ -12,20 +12,19 @@ import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
 import { createOperator, type OperatorDependencies } from '../operator/operator.ts';
 import type { Notice } from '../parts.ts';
 import { TEXTS } from '../texts.ts';
+import { type ErasableStores, eraseAccount } from './erase.ts';
 import { type AccountReply, type Action, isOwnForm, readForm } from './forms.ts';
 import { type Member, Members, readEmail, SESSION_LIFETIME } from './members.ts';
 import { NewKeys } from './new-keys.ts';
 import { accountPage, confirmPage, type SignUp, signInPage } from './pages.ts';
 
-export interface AccountDependencies extends OperatorDependencies {
+export interface AccountDependencies extends OperatorDependencies, ErasableStores {
   readonly records: Records;
   readonly limiter: Limiter;
   readonly defaultLimits: RateLimits;
   readonly signUp: SignUp;
   /** Absent if nobody can sign in with an OpenID Connect provider. */
   readonly openId?: OpenIdSettings | undefined;
-  /** Deletes the results and uploads of an account. Absent if they can only expire. */
-  readonly removeFiles?: (account: string) => Promise<void>;
   readonly log: Log;
 }
 
@@ -217,8 +216,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     '/account/delete': async (member, form) => {
       if (readEmail(form.get('email') ?? '') !== member.email)
         return show(member, { notice: wrong(TEXT.deleteConfirm) });
-      await members.remove(member);
-      await dependencies.removeFiles?.(member.account);
+      await eraseAccount(member.account, dependencies);
       return { ...home, session: '' };
     },
   };

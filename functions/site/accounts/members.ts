@@ -191,17 +191,20 @@ export class Members {
     await this.#accounts.update(account, { signedOut: Date.now() });
   }
 
-  /** Deletes a member and revokes the API keys. Sessions end because their member no longer exists. */
-  async remove({ account, email }: Member): Promise<void> {
-    const own = await this.#keys.listOf(account);
+  /**
+   * Deletes an account with its API keys, sessions, links and identities, and returns the number of records. Keeps what
+   * `Deleted` says of a member.
+   */
+  async erase(account: string, email?: string): Promise<number> {
     const restrictions = (await this.#accounts.get(account))?.restrictions ?? { limits: {} };
-    const deleted: Deleted = { account, restrictions };
-    const name = `deleted#${hashOf(email)}`;
-    await this.#records.take(name);
-    await this.#records.add(name, JSON.stringify(deleted), keptUntil(restrictions));
-    for (const { id } of own) await this.#keys.revoke(id);
-    await this.#records.take(`email#${hashOf(email)}`);
+    for (const { id } of await this.#keys.listOf(account)) await this.#keys.revoke(id);
+    const identity = await this.#records.take(identityRecord(account));
+    const erased = await this.#records.erase(email === undefined ? [account] : [account, email]);
+    if (email !== undefined) {
+      const deleted: Deleted = { account, restrictions };
+      await this.#records.add(`deleted#${hashOf(email)}`, JSON.stringify(deleted), keptUntil(restrictions));
+    }
     await this.#accounts.remove(account);
-    await this.#records.take(identityRecord(account));
+    return erased + Number(identity !== undefined);
   }
 }

@@ -115,6 +115,8 @@ export function createOperations({ accounts, keys, audit, members }: Dependencie
       await log('invite operator', email);
       return members.inviteOperator(email);
     },
+    /** Records that everything about an account is going to be erased. */
+    logErased: (account: string) => log('erase account', account),
     /** Records that a link was signed with a key. */
     logSigned: (id: string) => log('sign link', id),
   };

@@ -1,18 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AccountTable } from '../../../functions/platform/accounts.ts';
 import { type Keys, rotateKey } from '../../../functions/platform/keys.ts';
-import type { AuditLog } from '../../../functions/platform/stores.ts';
 import type { Table } from '../../../functions/platform/table.ts';
-import type { Failures } from '../../../functions/platform/usage.ts';
+import { type ErasableStores, eraseAccount } from '../../../functions/site/accounts/erase.ts';
 import { createByOperator, restrict, settle } from '../../../functions/site/operator/operations.ts';
 
-export interface AccountsUnderTest {
-  readonly accounts: AccountTable;
-  readonly keys: Keys;
-  readonly failures: Failures;
-  readonly audit: AuditLog;
+export interface AccountsUnderTest extends ErasableStores {
   /** The table of the stores. */
   readonly table: Table;
   close(): Promise<void>;
@@ -232,6 +226,60 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
       expect(await failures.recent([failure.account])).toHaveLength(20);
     });
 
+    it('erases an account with everything about it, and nothing of others', async () => {
+      const { accounts, keys, usage, failures, audit, records, idempotency, table } = opened;
+      const email = 'ann@erased.example';
+      const people = [
+        { account: randomUUID(), email },
+        { account: randomUUID(), email: `jo${email}` },
+      ];
+      for (const person of people) {
+        const { account } = person;
+        await keys.create({ name: 'key', account, kind: 'signing' });
+        await accounts.add(account, person.email);
+        const used = { account, tool: 'pdftools', code: 'TIMED_OUT', cached: false, coldStarts: 0 } as const;
+        for (const ago of [0, 300])
+          await usage.record(
+            { ...used, sourceBytes: 1, resultBytes: 1, pages: 1, milliseconds: 1 },
+            Date.now() - ago * 86_400_000,
+          );
+        for (let number = 0; number < 25; number += 1)
+          await failures.record({ account, time: Date.now(), code: 'TIMED_OUT', requestId: `${number}` });
+        await idempotency!.begin({ account, key: 'k', request: 'r', until: 0 }, async () => true);
+        await records.add(`session#${account}`, JSON.stringify({ account, began: 1 }));
+        await records.add(`email#${account}`, account);
+        await records.add(`link#${account}`, JSON.stringify({ email: person.email, mayCreate: true }));
+        await records.set(`openid-of#${account}`, '["issuer","subject"]');
+        const entry = { action: 'disable', subject: person.email, details: `for <${person.email}>, too` };
+        await audit.append({ ...entry, actor: person.email, from: '192.0.2.1' });
+      }
+      const [{ account }, other] = [people[0]!, people[1]!];
+      const removed: string[] = [];
+
+      const removeFiles = async (id: string) => void removed.push(`files of ${id}`);
+      const removeUser = async (name: string) => void removed.push(`user ${name}`);
+      const { erased, kept } = await eraseAccount(account, { ...opened, removeFiles, removeUser });
+
+      expect(erased).toEqual({ usage: 2, failures: 20, answers: 1, audit: 1, keys: 1, records: 4 });
+      expect(removed).toEqual([`files of ${account}`, `user ${email}`]);
+      const left = (await Array.fromAsync(table.list(''))).map((item) => JSON.stringify(item));
+      // The marker that keeps the restrictions of a deleted account, without the address.
+      expect(left.filter((item) => item.includes(account))).toEqual([expect.stringMatching(/site#deleted#/)]);
+      expect(left.filter((item) => item.includes(email) && !item.includes(other.email))).toEqual([]);
+      expect(left.filter((item) => item.includes(other.account)).length).toBeGreaterThan(25);
+      const [theirs, own] = await audit.read();
+      expect(theirs).toMatchObject({ actor: other.email, subject: other.email, from: '192.0.2.1' });
+      const pseudonym = own!.actor;
+      expect(pseudonym).toMatch(/^erased-[0-9a-f]{12}$/);
+      expect(own).toMatchObject({
+        subject: pseudonym,
+        details: `for <${pseudonym}>, too`,
+        from: pseudonym,
+        action: 'disable',
+      });
+      expect(kept.join(' ')).toMatch(/audit log.*backups/s);
+    });
+
     it('appends to the audit log, and reads it in pages', async () => {
       const { audit } = opened;
       const entry = { actor: 'a', action: 'b', subject: 'c', details: '', from: '' };
@@ -240,7 +288,12 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
       const [newest, older] = [await audit.read(), await audit.read(4)];
 
       expect(newest).toHaveLength(50);
-      expect(newest[0]).toEqual({ ...entry, number: 53, time: expect.any(Number), details: '53' });
+      expect(newest[0]).toEqual({
+        ...entry,
+        number: expect.any(Number),
+        time: expect.any(Number),
+        details: '53',
+      });
       expect(older.map(({ number }) => number)).toEqual([3, 2, 1]);
       expect(await audit.read(1)).toEqual([]);
     });

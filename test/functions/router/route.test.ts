@@ -95,6 +95,7 @@ describe('a call that fails', () => {
   const failures = {
     record: async (failure: object) => void kept.push(failure),
     recent: async () => [],
+    erase: async () => 0,
   };
   beforeEach(() => {
     kept.length = 0;

@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { DiskQuota } from '../../../functions/platform/local/disk-space.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readCommand } from '../../../infra/keys/commands.ts';
 import { openStores } from '../../../infra/keys/stores.ts';
+import { openStores as openLocalStores } from '../../../infra/local/stores.ts';
 import { startDynalite } from '../../aws-servers/dynalite.ts';
 import { COMPILE_CACHE } from '../../helpers/processes.ts';
 
@@ -130,6 +132,14 @@ describe.each([
     ]);
   });
 
+  it('refuses to erase a key instead of an account', async () => {
+    const { id } = await json('create', '--name', 'dora');
+
+    expect((await run('erase', id, ...store)).stderr).toBe(
+      "The command 'erase' needs an account. 'show ID' tells that of a key.\n",
+    );
+  });
+
   it('signs the URL of a conversion with a key that can only sign', async () => {
     const { id, kind } = await json('create', '--name', 'site', '--signing');
     const api = await json('create', '--name', 'api');
@@ -233,4 +243,26 @@ it('prints a key for another process, and names a mistake in one line', async ()
     stdout: '',
     stderr: "Unknown command 'frobnicate'.\nRun 'npm run keys -- help' for all commands.\n",
   });
+});
+
+it('erases an account on one machine with its files, and says what remains', async () => {
+  const { id, account } = JSON.parse((await run('create', '--name', 'erin', '--json')).stdout);
+  const stores = openLocalStores(directory);
+  const results = join(directory, 'results');
+  mkdirSync(results, { recursive: true });
+  for (const [owner, name] of [
+    [account, 'own.pdf'],
+    ['another', 'other.pdf'],
+  ]) {
+    await new DiskQuota(stores.results, 0).add(owner!, name!, 10);
+    writeFileSync(join(results, name!), 'content');
+  }
+  stores.close();
+
+  const { code, stdout } = await run('erase', account);
+
+  expect([code, readdirSync(results)]).toEqual([0, ['other.pdf']]);
+  expect(stdout).toMatch(/is erased:\n.*keys +1\n.*These remain:\n.*backups, until they expire/s);
+  expect((await run('show', id)).stderr).toBe(`There is no key ${id}.\n`);
+  expect((await run('audit')).stdout).toContain('erase account');
 });

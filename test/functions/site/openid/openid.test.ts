@@ -179,7 +179,7 @@ describe('a sign-in with a provider', () => {
     await new Browser().signIn();
     const members = new Members(stores);
     const [key] = await stores.keys.list();
-    await members.remove({ account: key!.account, email: ALICE.email });
+    await members.erase(key!.account, ALICE.email);
     provider.person = { ...ALICE, email: 'other@example.com' };
     const browser = new Browser();
 
