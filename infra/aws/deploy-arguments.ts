@@ -1,5 +1,8 @@
 import { parseArgs } from 'node:util';
 
+/** Builds the layers from the newest packages first. */
+export const UPDATE = '--update';
+
 /** Options that the other commands have too, and that the CDK's app reads as context. */
 const CONTEXT = ['stage', 'settings'];
 
@@ -26,7 +29,7 @@ export function deployArguments(
     if (!token.inlineValue) taken.add(token.index + 1);
     return ['-c', `${token.name}=${token.value}`];
   });
-  const own = args.filter((_, index) => !taken.has(index));
+  const own = args.filter((arg, index) => !taken.has(index) && arg !== UPDATE);
   const asks = hasTerminal || own.some((arg) => arg.startsWith('--require-approval'));
   return [...own, ...context, ...(asks ? [] : ['--require-approval', 'never'])];
 }

@@ -40,14 +40,15 @@ export function findProgram() {
 }
 
 /** Builds the image and shows the program's own progress. `target` names a stage of the Containerfile. */
-async function buildImage(program, { target, tag }) {
-  await run(program, buildArguments(program, { target, tag, environment: process.env }));
+async function buildImage(program, options) {
+  await run(program, buildArguments(program, { ...options, environment: process.env }));
 }
 
 /** Returns the arguments that build the image. */
-export function buildArguments(program, { target, tag, environment }) {
+export function buildArguments(program, { target, tag, isFresh = false, environment }) {
   return [
     ...['build', ...PLATFORM],
+    ...(isFresh ? ['--no-cache'] : []),
     // Podman's default format does not support health checks.
     ...(program === 'podman' ? ['--format', 'docker'] : []),
     ...['--file', 'infra/container/Containerfile'],
@@ -85,8 +86,8 @@ export function runArguments({ environment, isTerminal, args }) {
 }
 
 /** Builds the artifacts of the AWS stack in a container, and copies them to `dist/aws` as the current user. */
-export async function buildForAws(program) {
-  await buildImage(program, { target: 'aws', tag: 'docmill:aws' });
+export async function buildForAws(program, { isFresh }) {
+  await buildImage(program, { target: 'aws', tag: 'docmill:aws', isFresh });
   const { stdout } = spawnSync(program, ['create', ...PLATFORM, 'docmill:aws'], { encoding: 'utf8' });
   const container = stdout.trim();
   try {

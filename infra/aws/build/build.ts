@@ -1,10 +1,10 @@
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventSchema } from '../../../functions/platform/aws/lambda/direct/event.ts';
-import type { Tool } from '../../../functions/shared/tool.ts';
+import { LOCAL_LAYERS, type Tool } from '../../../functions/shared/tool.ts';
 import { writeSite } from '../../../functions/site/build.ts';
 import * as tools from '../../../functions/tools.ts';
-import type { BuildOptions } from '../../../layers/build/product.ts';
+import { type BuildOptions, discardProducts } from '../../../layers/build/product.ts';
 import { SAMPLES_FOLDER } from '../../local/self-check/samples.ts';
 import { type Bundle, bundleFunction } from './bundle.ts';
 import { archiveLayer, compressLayer } from './compress-layers.ts';
@@ -12,11 +12,14 @@ import { archiveLayer, compressLayer } from './compress-layers.ts';
 // Builds the artifacts that the stack uploads, unless they are unchanged: `dist/aws/functions/<name>` and
 // `dist/aws/layers/<name>`. Also writes `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event.
 // `--archives` adds `dist/aws/layers/<name>.zip`, which the stack then uploads instead of the folder, for deployments
-// from other systems.
+// from other systems. `--update` builds from the newest packages.
 const DIST = join(import.meta.dirname, '../../../dist');
 const progress = (text: string) => process.stdout.write(`${text}\n`);
 
 const layers = new Set(Object.values(tools).flatMap(({ sizing }): readonly string[] => sizing.layers));
+// The set-up has updated the others.
+const others = [...layers].filter((name) => !(LOCAL_LAYERS as readonly string[]).includes(name));
+if (process.argv.includes('--update')) await discardProducts(join(DIST, 'layers'), others);
 for (const name of layers) await buildLayer(name);
 // Lambda attaches at most five layers to a function. So the sandbox's launcher (48 kB) is uploaded with the fonts,
 // which every tool with the sandbox has.

@@ -59,6 +59,8 @@ export async function compressLayer(name: string, source: string, options: Build
   const plan = COMPRESSION_PLANS[name] ?? { first: NOTHING, later: NOTHING, never: TEXTS };
   const recipe = {
     layer: await readFile(join(source, '.recipe'), 'utf8'),
+    // An update builds other packages from the same recipe.
+    packages: await readFile(join(source, 'manifest.json'), 'utf8'),
     plan: Object.values(plan).map(String),
     script: await readFile(import.meta.filename, 'utf8'),
   };

@@ -1,4 +1,4 @@
-// Builds the artifacts that the stack uploads, here or in a container. Plain JavaScript for any Node version from 20.
+// Builds the artifacts that the stack uploads, here or in a container; with `--update` from the newest packages. Plain JavaScript for any Node version from 20.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildForAws, findProgram, run } from '../../container/container.mjs';
@@ -15,7 +15,7 @@ const program = needsProgram ? findProgram() : undefined;
 try {
   const { platform, versions } = process;
   if (placeOfBuild({ platform, node: versions.node, wantsContainer, program, unmet }) === 'container')
-    await buildForAws(program);
+    await buildForAws(program, { isFresh: process.argv.includes('--update') });
   else await buildHere();
 } catch (thrown) {
   process.stderr.write(`${thrown.message}\n`);
@@ -33,6 +33,7 @@ function unmetHere() {
 }
 
 async function buildHere() {
-  await run(process.execPath, [join(root, 'infra/local/setup.mjs')]);
-  await run(join(root, 'node_modules/.bin/node'), [join(root, 'infra/aws/build/build.ts')]);
+  const update = process.argv.filter((arg) => arg === '--update');
+  await run(process.execPath, [join(root, 'infra/local/setup.mjs'), ...update]);
+  await run(join(root, 'node_modules/.bin/node'), [join(root, 'infra/aws/build/build.ts'), ...update]);
 }

@@ -13,6 +13,7 @@ it.each([
     ['--stage=dev', '--settings', 'a.json', '--verbose'],
     ['--verbose', '-c', 'stage=dev', '-c', 'settings=a.json'],
   ],
+  [['--update', '--verbose'], ['--verbose']],
   [
     ['-c', 'stage=dev', '--require-approval', 'never'],
     ['-c', 'stage=dev', '--require-approval', 'never'],

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fromBufferPromise } from 'yauzl';
-import { archiveLayer } from '../../../../infra/aws/build/compress-layers.ts';
+import { archiveLayer, compressLayer } from '../../../../infra/aws/build/compress-layers.ts';
 
 let directory: string;
 let archive: string;
@@ -38,4 +38,23 @@ it('writes the same bytes for the same files', async () => {
   await archiveLayer(join(directory, 'layer'), archive);
 
   expect(readFileSync(archive).equals(first)).toBe(true);
+});
+
+it('writes a layer again when an update has changed its packages, but not its recipe', async () => {
+  const source = join(directory, 'layer/pdf');
+  const into = join(directory, 'compressed');
+  const progress = () => {};
+  const write = (version: string) => {
+    writeFileSync(join(source, '.recipe'), 'the same');
+    writeFileSync(join(source, 'manifest.json'), JSON.stringify([{ name: 'libpoppler', version }]));
+    writeFileSync(join(source, 'program/host'), `program ${version}`);
+  };
+  const read = () => readFileSync(join(into, 'any/program/host'), 'utf8');
+  write('1');
+  await compressLayer('any', source, { into, progress });
+  write('2');
+
+  await compressLayer('any', source, { into, progress });
+
+  expect(read()).toBe('program 2');
 });
