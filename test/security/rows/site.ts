@@ -287,10 +287,10 @@ function shuffled<Value>(values: readonly Value[]): Value[] {
 const NAMES = ['../../a.txt', '/etc/a.txt', 'C:\\a.txt', '..\\..\\a.txt', '..', 'a.txt/../../b.txt'];
 const PICTURE = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')}`;
 
-/** Tries to delete and to read a result of another account by its URL, and to write outside of a folder by the names in an archive. */
+/** Tries to delete and to read a result of another account by its URL and its Idempotency-Key, and to write outside of a folder by the names in an archive. */
 export const results: Row = {
   name: 'results',
-  title: "another account's results by URL; names in archives",
+  title: 'results of others by URL and key; names in archives',
   figures: 'attempts that worked',
   target: '0',
   run: ({ canary }): Promise<Reached> =>
@@ -343,6 +343,20 @@ export const results: Row = {
           tried(`GET with ${name}=${value}`, isOther && (await fetch(changed)).status === 200);
         }
       }
+      const repeat = async (apiKey: string, key: string, outfile = 'a.png') => {
+        const query = new URLSearchParams({ app: 'imageproc', infile: PICTURE, outfile });
+        const headers = { 'X-Api-Key': apiKey, 'Idempotency-Key': key };
+        const reply = await fetch(`${base}/api/?${query}`, { headers });
+        return { isFirst: reply.ok && !reply.headers.has('idempotent-replayed'), body: await reply.text() };
+      };
+      const others = ['k', 'l'];
+      const kept = await Promise.all(others.map((key) => repeat(neighbor.apiKey, key)));
+      for (const key of [...others, 'K', `${folder}","k`, 'k\\u0000']) {
+        // Neither returned nor refused: the key must seem unused, also for another request.
+        const { isFirst, body } = await repeat(attacker.apiKey, key, key === 'l' ? 'b.png' : 'a.png');
+        tried(`Idempotency-Key ${key}: ${body}`, !isFirst || kept.some((own) => own.body === body));
+      }
+      if ((await repeat(neighbor.apiKey, 'k')).isFirst) failures.push('The owner cannot repeat it.');
       if ((await remove(pathname, neighbor.apiKey)) !== 204) failures.push('The owner cannot delete it.');
 
       const pdf = hostilePdf();
