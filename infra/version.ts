@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { dayOf } from '../functions/shared/time.ts';
 
 /** Body of `GET /api/version`. */
 export interface Version {
@@ -8,6 +9,8 @@ export interface Version {
   /** Version of the source code, or `unknown` outside a repository. */
   readonly commit: string;
   readonly engines: Readonly<Record<string, string>>;
+  /** UTC day on which the oldest engine was built, or `unknown`. */
+  readonly built: string;
 }
 
 const ROOT = join(import.meta.dirname, '..');
@@ -31,7 +34,13 @@ export function readVersion(folderOf: (layer: string) => string): Version {
     version,
     commit: readCommit(),
     engines: { ...Object.fromEntries(engines), sharp: sharpVersion(), node: process.version.slice(1) },
+    built: oldest(Object.values(ENGINES).map(([layer]) => join(folderOf(layer), 'manifest.json'))),
   };
+}
+
+function oldest(files: readonly string[]): string {
+  const times = files.flatMap((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? []);
+  return times.length === 0 ? 'unknown' : dayOf(Math.min(...times));
 }
 
 /** Returns the version of sharp's npm package, for which one machine has no layer. */

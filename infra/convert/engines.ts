@@ -13,7 +13,7 @@ import type { Service } from './converter.ts';
 
 /** Base of the result URLs. No request is sent to it. */
 const BASE = 'http://localhost';
-const NOT_SERVED = { version: '', commit: '', engines: {} };
+const NOT_SERVED = { version: '', commit: '', engines: {}, built: '' };
 
 /**
  * Runs the engines on this machine, without a server. The server's settings apply, except those of accounts. Starts the engines of

@@ -32,7 +32,7 @@ export interface RouterEnvironment extends FunctionEnvironment {
   /** Value of the header that CloudFront adds. Absent without CloudFront. */
   readonly frontSecret?: string;
   /** Body of `GET /api/version`. */
-  readonly version: { readonly engines?: Readonly<Record<string, string>> };
+  readonly version: { readonly engines?: Readonly<Record<string, string>>; readonly built?: string };
 }
 
 /** Settings of the site. */

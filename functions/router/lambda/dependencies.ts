@@ -4,7 +4,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { type RouterEnvironment, readEnvironment } from '../../platform/aws/environment.ts';
 import { createLambdaHealth, createLambdaInvoke } from '../../platform/aws/invoke.ts';
-import { watchErrors, withCallMetrics } from '../../platform/aws/lambda/metrics.ts';
+import { logEngineAge, watchErrors, withCallMetrics } from '../../platform/aws/lambda/metrics.ts';
 import { createS3Cache, createS3Samples, createS3Storage, createS3Uploads } from '../../platform/aws/s3.ts';
 import { createDynamoTable } from '../../platform/aws/table.ts';
 import { createStores } from '../../platform/stores.ts';
@@ -48,6 +48,8 @@ export function readDependencies(): Dependencies & {
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
+  // Once per execution environment, so at least daily in a service that is used.
+  logEngineAge(log, metricsNamespace, environment.version.built);
   const results = { client: s3, bucket: environment.resultsBucket };
   const table = createDynamoTable({
     client: new DynamoDBClient(FAST_CLIENT),

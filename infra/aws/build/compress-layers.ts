@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { chmod, copyFile, glob, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, glob, mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
@@ -111,6 +111,9 @@ async function copy(from: string, to: string, mode: number): Promise<void> {
   await copyFile(from, to);
   // Makes the file readable by other users, regardless of the builder's umask.
   await chmod(to, mode);
+  // The version of the service tells when an engine was built.
+  const { mtime } = await stat(from);
+  await utimes(to, mtime, mtime);
 }
 
 /** Fixed modification time, so that unchanged files result in the same archive, which `cdk` does not upload again. */

@@ -3,6 +3,7 @@ import { isThrottlingError, isTransientError } from '@smithy/core/retry';
 import type { ConversionObserver } from '../../../conversion/handler.ts';
 import { ConversionError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
+import { DAY } from '../../../shared/time.ts';
 
 type Unit = 'Count' | 'Milliseconds' | 'Megabytes';
 
@@ -31,6 +32,13 @@ export function metricFacts(namespace: string, ...sets: readonly MetricSet[]): R
     },
     ...Object.fromEntries(metrics.map(({ name, value }) => [name, value])),
   };
+}
+
+/** Logs how many days ago the oldest engine was built, if that is known. */
+export function logEngineAge(log: Log, namespace: string, built = ''): void {
+  const value = Math.floor((Date.now() - Date.parse(built)) / DAY);
+  const metrics = [{ name: 'EngineAge', unit: 'Count', value }] as const;
+  if (value >= 0) log('engines', metricFacts(namespace, { dimensions: [[]], metrics }));
 }
 
 /** Adds metrics to the router's log line about each call: calls by tool and code, and their duration. */

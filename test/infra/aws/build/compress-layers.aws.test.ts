@@ -1,4 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -57,4 +66,6 @@ it('writes a layer again when an update has changed its packages, but not its re
   await compressLayer('any', source, { into, progress });
 
   expect(read()).toBe('program 2');
+  const [copied, own] = [join(into, 'any'), source].map((folder) => statSync(join(folder, 'manifest.json')));
+  expect(Math.abs(copied!.mtimeMs - own!.mtimeMs)).toBeLessThan(2);
 });

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { watchErrors } from '../../../../../functions/platform/aws/lambda/metrics.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { logEngineAge, watchErrors } from '../../../../../functions/platform/aws/lambda/metrics.ts';
 import { createDynamoTable } from '../../../../../functions/platform/aws/table.ts';
 import { createKeys } from '../../../../../functions/platform/key-store.ts';
 import { createApiKey } from '../../../../../functions/platform/keys.ts';
@@ -87,4 +87,17 @@ describe('a key table', () => {
       logged: ['key table failed'],
     });
   });
+});
+
+it.each([
+  ['2026-10-20', [{ EngineAge: 40 }]],
+  ['2026-11-29', [{ EngineAge: 0 }]],
+  ['unknown', []],
+])('reports the age of engines that were built on %s', (built, expected) => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 10, 29, 12), toFake: ['Date'] });
+  const logged: unknown[] = [];
+  logEngineAge((_event, facts) => logged.push(facts), 'docmill', built);
+  vi.useRealTimers();
+
+  expect(logged).toMatchObject(expected);
 });
