@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ErrorCode } from '../shared/errors.ts';
 import { DAY, dayOf, daysOf } from '../shared/time.ts';
 import type { Item, Table } from './table.ts';
@@ -48,18 +49,13 @@ export interface UsageRow extends UsageTotals {
   readonly tool: string;
 }
 
-/** The sums of all accounts, and accounts that had failures, at least the last ones. */
-export interface TotalRow extends UsageRow {
-  readonly failing: readonly string[];
-}
-
 /** Records what accounts use, by tool and day. */
 export interface Usage {
   record(conversion: ConversionUsage, now?: number): Promise<void>;
   /** Returns the rows of a month (`2026-11`), of one account or of all, ordered by account, day and tool. */
   month(month: string, account?: string): Promise<UsageRow[]>;
   /** Returns the sums of all accounts in a month, with an empty account, ordered by day and tool. */
-  total(month: string): Promise<TotalRow[]>;
+  total(month: string): Promise<UsageRow[]>;
   /** Deletes the rows of an account and returns their number. The totals of all accounts stay. */
   erase(account: string): Promise<number>;
 }
@@ -115,26 +111,21 @@ export function createUsage(table: Table, tools: readonly string[]): Usage {
   const idOf = (day: string, tool: string, account: string) => `usage#${day}#${tool}#${account}`;
   const totalId = (day: string, tool: string, shard: number) => `total#${day}#${tool}#${shard}`;
 
-  async function* totalsIn(month: string): AsyncIterable<TotalRow> {
+  async function* totalsIn(month: string): AsyncIterable<UsageRow> {
     const since = String((await table.get(COUNTED))?.since ?? '~');
     const days = daysOf(month);
     const shards = Array.from({ length: SHARDS }, (_, index) => index);
     const ids = days
       .filter((day) => day > since)
       .flatMap((day) => tools.flatMap((tool) => shards.map((shard) => totalId(day, tool, shard))));
-    for (const item of await table.getAll(ids))
-      yield { ...rowOf(item), failing: item.failing === undefined ? [] : [String(item.failing)] };
+    for (const item of await table.getAll(ids)) yield rowOf(item);
     if (days[0]! > since) return;
-    for await (const item of table.list(`usage#${month}-`)) {
-      const row = rowOf(item);
-      const failing = Object.keys(row.failures).length > 0 ? [row.account] : [];
-      if (row.day <= since) yield { ...row, failing };
-    }
+    for await (const item of table.list(`usage#${month}-`)) if (String(item.day) <= since) yield rowOf(item);
   }
 
   return {
     async record(conversion, now = Date.now()) {
-      const { account, tool, code } = conversion;
+      const { account, tool } = conversion;
       const day = dayOf(now);
       const { failures, ...counts } = totalsOf(conversion);
       const codes = Object.entries(failures).map(([name, count]) => [FAILURE + name, count]);
@@ -142,10 +133,7 @@ export function createUsage(table: Table, tools: readonly string[]): Usage {
       const set = { day, tool, expires: Date.parse(day) + USAGE_LIFETIME };
       const [, total] = await Promise.all([
         table.update(idOf(day, tool, account), { add, set: { ...set, account } }),
-        table.update(totalId(day, tool, shardOf(account)), {
-          add,
-          set: { ...set, ...(code !== 'OK' && { failing: account }) },
-        }),
+        table.update(totalId(day, tool, hashOf(account) % SHARDS), { add, set }),
       ]);
       if (total?.conversions === 1) await table.update(COUNTED, { defaults: { since: day } });
     },
@@ -158,12 +146,10 @@ export function createUsage(table: Table, tools: readonly string[]): Usage {
     },
 
     async total(month) {
-      const sums = new Map<string, TotalRow>();
+      const sums = new Map<string, UsageRow>();
       for await (const row of totalsIn(month)) {
         const name = `${row.day} ${row.tool}`;
-        const sum = sums.get(name) ?? { ...NO_USAGE, failing: [] };
-        const failing = [...new Set([...sum.failing, ...row.failing])];
-        sums.set(name, { ...row, ...addTotals(sum, row), account: '', failing });
+        sums.set(name, { ...row, ...addTotals(sums.get(name) ?? NO_USAGE, row), account: '' });
       }
       return [...sums.values()].sort(compareRows);
     },
@@ -174,18 +160,15 @@ export function createUsage(table: Table, tools: readonly string[]): Usage {
       );
       const ids = days.flatMap((day) => tools.map((tool) => idOf(day, tool, account)));
       const rows = await table.getAll(ids);
-      for (const item of rows) {
-        await table.remove(item.id);
-        const id = totalId(String(item.day), String(item.tool), shardOf(account));
-        await table.update(id, { set: { failing: undefined }, when: { failing: { is: account } } });
-      }
+      for (const { id } of rows) await table.remove(id);
       return rows.length;
     },
   };
 }
 
-function shardOf(account: string): number {
-  return Buffer.from(account).reduce((sum, byte) => sum + byte, 0) % SHARDS;
+/** Returns a number of 32 bits that spreads accounts evenly. */
+function hashOf(account: string): number {
+  return createHash('sha256').update(account).digest().readUInt32BE();
 }
 
 function rowOf(item: Item): UsageRow {
@@ -212,53 +195,70 @@ export interface Failure {
   readonly tool?: string;
 }
 
-/** Maximum number of failures to keep per account. */
-const KEPT_FAILURES = 20;
-/** Maximum number of failures of several accounts to show to an operator. */
-const SHOWN_FAILURES = 50;
+/** Maximum number of failures to show per account, and of all accounts to an operator. */
+const SHOWN = { own: 20, all: 50 };
 /** How long failures are kept, in milliseconds. */
 const FAILURE_LIFETIME = 31 * DAY;
+/** Number of rings that all accounts share, so that the newest failures of all are found without reading the whole table. */
+const RINGS = 1024;
+/** Number of failures in a ring. More than are shown, because another account may use the same one. */
+const RING = 64;
 
 /** The most recent failures of each account. */
 export interface Failures {
   record(failure: Failure): Promise<void>;
-  /** Returns the latest failures of some accounts, newest first. */
-  recent(accounts: readonly string[]): Promise<Failure[]>;
+  /** Returns the latest failures of one account, or of all accounts, newest first. */
+  recent(account?: string): Promise<Failure[]>;
   /** Deletes the failures of an account and returns their number. */
   erase(account: string): Promise<number>;
 }
 
 /** Prefix of an item with all failures of an account, which earlier versions wrote. */
 const EARLIER = 'failures#';
-const PREFIX = 'failed#';
 
 /**
- * Keeps each failure in an item of its own, which a later one replaces. So a failure costs two small writes: its number
- * and the item. Nothing is listed, because on AWS that reads the whole table.
+ * Keeps each failure in a small item, which a later one of its ring replaces. So a failure costs two small writes: its number
+ * and the item.
  */
 export function createFailures(table: Table): Failures {
-  const idOf = (account: string, number: number) => `${PREFIX}${account}#${number % KEPT_FAILURES}`;
+  const ringId = (ring: number) => `failed#${ring}`;
+  const idOf = (ring: number, number: number) => `${ringId(ring)}#${number % RING}`;
+  const ringOf = (account: string) => hashOf(account) % RINGS;
   const idsOf = (account: string) => [
     EARLIER + account,
-    ...Array.from({ length: KEPT_FAILURES }, (_, number) => idOf(account, number)),
+    ...Array.from({ length: RING }, (_, number) => idOf(ringOf(account), number)),
   ];
+
+  /** Returns the IDs of the last failures in the rings that were used last. */
+  async function newestIds(): Promise<string[]> {
+    const ids = Array.from({ length: RINGS }, (_, ring) => ringId(ring));
+    const rings = (await table.getAll(ids)).sort((a, b) => Number(b.time) - Number(a.time));
+    return rings.slice(0, SHOWN.all).flatMap(({ id, failures }) => {
+      const numbers = Array.from({ length: SHOWN.own }, (_, ago) => Number(failures) - ago);
+      return numbers.filter((number) => number > 0).map((number) => `${id}#${number % RING}`);
+    });
+  }
+
   return {
     async record({ account, time, code, requestId, tool }) {
-      const expires = time + FAILURE_LIFETIME;
-      const counted = await table.update(PREFIX + account, { add: { failures: 1 }, set: { expires } });
+      const [ring, expires] = [ringOf(account), time + FAILURE_LIFETIME];
+      const counted = await table.update(ringId(ring), { add: { failures: 1 }, set: { time, expires } });
       const set = { account, time, code, requestId, tool, expires };
-      await table.update(idOf(account, Number(counted!.failures)), { set });
+      await table.update(idOf(ring, Number(counted!.failures)), { set });
     },
-    async recent(accounts) {
-      const found = (await table.getAll(accounts.flatMap(idsOf)))
+    async recent(account) {
+      const items = await table.getAll(account === undefined ? await newestIds() : idsOf(account));
+      return items
         .flatMap(failuresIn)
-        .sort((a, b) => b.time - a.time);
-      return found.slice(0, accounts.length === 1 ? KEPT_FAILURES : SHOWN_FAILURES);
+        .filter((failure) => account === undefined || failure.account === account)
+        .sort((a, b) => b.time - a.time)
+        .slice(0, account === undefined ? SHOWN.all : SHOWN.own);
     },
     async erase(account) {
       const items = await table.getAll(idsOf(account));
-      for (const id of [...items.map((item) => item.id), PREFIX + account]) await table.remove(id);
-      return items.length;
+      const own = items.filter((item) => item.account === account || item.id === EARLIER + account);
+      for (const { id } of own) await table.remove(id);
+      return own.length;
     },
   };
 }

@@ -81,7 +81,7 @@ export function createAccounts(dependencies: AccountDependencies) {
       dependencies.accounts.get(member.account),
       limiter.used(member.account, now),
       usage.month(month, member.account),
-      dependencies.failures.recent([member.account]),
+      dependencies.failures.recent(member.account),
     ]);
     const limits = { ...defaultLimits, ...account?.restrictions.limits };
     const priced = dependencies.priceRows?.(rows) ?? rows;

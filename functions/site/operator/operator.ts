@@ -51,8 +51,6 @@ interface Feedback {
 const { operator: TEXT, account: ACCOUNT } = TEXTS;
 /** Number of accounts per page. */
 const LISTED = 25;
-/** Maximum number of accounts whose failures are read. */
-const MAX_FAILING = 50;
 
 /** Creates the pages and forms that only operators can use. */
 export function createOperator(
@@ -86,9 +84,11 @@ export function createOperator(
   async function overview({ query }: HttpRequest): Promise<AccountReply> {
     const requested = query.find(({ name }) => name === 'month')?.value ?? '';
     const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(requested) ? requested : monthOf();
-    const [state, rows] = await Promise.all([operationSection(operation), usage.total(month)]);
-    const failing = new Set(rows.toReversed().flatMap((row) => row.failing));
-    const recent = await failures.recent([...failing].slice(0, MAX_FAILING));
+    const [state, rows, recent] = await Promise.all([
+      operationSection(operation),
+      usage.total(month),
+      failures.recent(),
+    ]);
     return reply(
       '/operator',
       TEXT.title,
@@ -118,7 +118,7 @@ export function createOperator(
     const [own, rows, recent] = await Promise.all([
       keys.listOf(id),
       usage.month(month, id),
-      failures.recent([id]),
+      failures.recent(id),
     ]);
     const facts = { account, keys: own, month, rows: priced(rows), failures: recent };
     return reply(
