@@ -90,6 +90,8 @@ export function watchErrors<Store extends object>(store: Store, log: Log, namesp
         try {
           return await method.apply(target, args);
         } catch (thrown) {
+          // The answer of the store itself, for example that a request is still running.
+          if (thrown instanceof ConversionError) throw thrown;
           const metrics = [{ name: 'KeyTableErrors', unit: 'Count', value: 1 }] as const;
           log(
             'key table failed',

@@ -7,6 +7,7 @@ import { logEngineAge, watchErrors } from '../../../../../functions/platform/aws
 import { createDynamoTable } from '../../../../../functions/platform/aws/table.ts';
 import { createKeys } from '../../../../../functions/platform/key-store.ts';
 import { createApiKey } from '../../../../../functions/platform/keys.ts';
+import { ConversionError } from '../../../../../functions/shared/errors.ts';
 import { startDynalite } from '../../../../aws-servers/dynalite.ts';
 
 interface Lookup {
@@ -100,4 +101,17 @@ it.each([
   vi.useRealTimers();
 
   expect(logged).toMatchObject(expected);
+});
+
+it('counts no failure of the key table when a store refuses a request', async () => {
+  const logged: unknown[] = [];
+  const refusal = new ConversionError('REQUEST_IN_PROGRESS');
+  const store = watchErrors(
+    { begin: () => Promise.reject(refusal) },
+    (event) => logged.push(event),
+    'docmill',
+  );
+
+  await expect(store.begin()).rejects.toBe(refusal);
+  expect(logged).toEqual([]);
 });
