@@ -16,6 +16,11 @@ export const keysAndLimits = [
     ['end > now', 'end > 0'],
     ['running: -1', 'running: -2'],
   ]),
+  ...inFile('functions/platform/idempotency.ts', [
+    ['JSON.stringify([account, key])', 'JSON.stringify([key])'],
+    ['ERRORS[result.error.code].status < 500', 'ERRORS[result.error.code].status < 600'],
+    ['Number(found.until) <= now', 'Number(found.until) <= 0'],
+  ]),
   ...inFile('functions/platform/key-store.ts', [
     ['!isValid(record) || record.kind)', '!isValid(record))'],
     ["item?.kind === 'signing' ? recordOf(item)", 'item ? recordOf(item)'],
