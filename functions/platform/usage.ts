@@ -200,7 +200,7 @@ const SHOWN = { own: 20, all: 50 };
 /** How long failures are kept, in milliseconds. */
 const FAILURE_LIFETIME = 31 * DAY;
 /** Number of rings that all accounts share, so that the newest failures of all are found without reading the whole table. */
-const RINGS = 1024;
+const RINGS = 256;
 /** Number of failures in a ring. More than are shown, because another account may use the same one. */
 const RING = 64;
 
