@@ -1,5 +1,10 @@
 import { userInfo } from 'node:os';
-import { LINK_PARAMETERS, readRequest, withWholeInfile } from '../../functions/conversion/request.ts';
+import {
+  LINK_PARAMETERS,
+  readRequest,
+  withSamples,
+  withWholeInfile,
+} from '../../functions/conversion/request.ts';
 import { type KeyRecord, type Keys, keyIdOf, type NewKey } from '../../functions/platform/keys.ts';
 import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage-report.ts';
 import { signQuery } from '../../functions/router/admission/authenticate.ts';
@@ -319,7 +324,8 @@ async function signUrl({ id, url, expires }: Link, keys: Keys): Promise<string> 
   const refused = parameters.find(({ name }) => ['apikey', ...LINK_PARAMETERS].includes(name));
   if (refused) throw new Error(`Leave out the parameter '${refused.name}': everyone can read a signed link.`);
   const query: Parameter[] = withWholeInfile(parameters, all);
-  readRequest(query, all, { unordered: query.length, canUpload: true });
+  const read = await withSamples(query, { tools: all, sampleUrl: (name) => `https://example.com/${name}` });
+  readRequest(read, all, { unordered: query.length, canUpload: true });
   return `${url.origin}${url.pathname}?${signQuery(query, { id, secret: signer.secret, expires })}`;
 }
 

@@ -91,7 +91,7 @@ function routerSettingsOf(read: Read, origin: string): RouterSettings {
     contact: {
       accountUrl: ACCOUNT_URL ?? `${origin}/account`,
       supportUrl: read.SUPPORT_URL ?? `${origin}/support`,
-      canSignUp: read.SITE === 'on' || ACCOUNT_URL !== undefined,
+      canSignUp: (read.SITE === 'on' && read.SIGN_UP === 'open') || ACCOUNT_URL !== undefined,
       hasDemo: DEMO === 'on',
     },
     defaultLimits: withoutZeros({

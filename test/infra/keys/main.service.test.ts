@@ -147,6 +147,11 @@ describe.each([
 
     const signed = await json('sign', id, url, '--expires', '1h');
     const { searchParams } = new URL(signed.url);
+    const ofSample = await json(
+      'sign',
+      id,
+      url.replace(/infile=.*&outfile/, 'infile=sample:picture.png&outfile'),
+    );
     const refused = await Promise.all([
       run('sign', api.id, url, ...store),
       run('sign', id, `${url}&apikey=K`, ...store),
@@ -157,6 +162,7 @@ describe.each([
     expect(kind).toBe('signing');
     expect(signed.url).toMatch(/^https:\/\/h\.example\/api\/\?_expires=.+&_signature=[0-9a-f]{64}$/);
     expect(searchParams.get('infile')).toBe('https://e.example/a.png?x=1&y=2');
+    expect(new URL(ofSample.url).searchParams.get('infile')).toBe('sample:picture.png');
     expect(1000 * Number(searchParams.get('_expires'))).toBe(Date.parse(signed.expires));
     expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
     expect(refused.map(({ stderr }) => stderr)).toEqual([
