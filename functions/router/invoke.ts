@@ -1,8 +1,11 @@
 import type { Invocation, InvocationResult, Invoke, Measured } from '../platform/invoke.ts';
 import { createPrefix, folderOf, type Storage, UPLOAD_PREFIX } from '../platform/storage.ts';
+import type { ErrorReport } from '../shared/errors.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
 import { replaceSources } from '../shared/options/sources.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
+import { quote } from '../shared/quote.ts';
+import { sourceName } from '../shared/source/file.ts';
 import { type ConversionLimits, INFILE, pageFile, type SourcePlace, type Tool } from '../shared/tool.ts';
 import type { Trace } from './call.ts';
 import type { OpenedRequest } from './uploads/call-uploads.ts';
@@ -67,7 +70,7 @@ export async function invokeTool(
       const own = { ...plain, tool, source: url, options, ...(files && { files }) };
       const one = await run(own, { ...others, parent });
       measured.push(one.measured);
-      if (!one.ok) return withMeasured(one, measured);
+      if (!one.ok) return withMeasured({ ...one, error: namedError(one.error, place, url, name) }, measured);
       objectKeys.push(...one.objectKeys);
       converted.set(key, await storage.url(one.objectKeys[0] ?? ''));
     }
@@ -81,6 +84,14 @@ export async function invokeTool(
     const removed = objectKeys.map((objectKey) => storage.remove({ account, objectKey }).catch(() => {}));
     await Promise.all(removed);
   }
+}
+
+/** Returns the error of a source that was to become a PDF, with its name. Options of its tool cannot be given with it. */
+function namedError(error: ErrorReport, { parameter }: SourcePlace, url: string, tool: string): ErrorReport {
+  const file = quote(sourceName({}, new URL(url)));
+  const what = parameter === INFILE ? `The source ${file}` : `The file ${file} for '${parameter}'`;
+  const hint = /PASSWORD/.test(error.code) ? ` Convert it with app=${tool} first.` : '';
+  return { ...error, message: `${what} could not be converted to a PDF. ${error.message}${hint}`, parameter };
 }
 
 /** Returns a result with the resources of all conversions that it took. */

@@ -46,6 +46,8 @@ function run(allowed?: readonly string[], changes: object = {}, context: object 
       invoke: async (invocation) => {
         seen.push(invocation);
         const error = { code: 'UNSUPPORTED_SOURCE', message: 'Convert it first.' } as const;
+        if (invocation.source.endsWith('/locked.docx'))
+          return { ok: false, error: { code: 'PASSWORD_REQUIRED', message: 'Set --password.' } };
         if (seen.length === 1 && unconverted) return { ok: false, error, unconverted, validators: 'first' };
         return { ok: true, objectKeys: [`${invocation.grant.prefix}${seen.length}.pdf`] };
       },
@@ -104,6 +106,16 @@ describe('a source that is not a PDF', () => {
       false,
       false,
     ]);
+  });
+
+  it('is named if it cannot be converted', async () => {
+    unconverted = [{ parameter: '-append', index: 0, tool: 'doc2any' }];
+
+    const result = await run(undefined, { append: ['https://a.example/locked.docx'] });
+
+    const what = "The file 'locked.docx' for '-append' could not be converted to a PDF.";
+    const message = `${what} Set --password. Convert it with app=doc2any first.`;
+    expect(result).toMatchObject({ error: { code: 'PASSWORD_REQUIRED', message, parameter: '-append' } });
   });
 
   it('is checked by the validators of the sources themselves, not of the PDFs made of them', async () => {
