@@ -64,10 +64,17 @@ const WITHOUT_OBJECTS: readonly Operation[] = ['marks', 'encryption'];
 
 let made = 0;
 
+/** Changes that qpdf makes to pages before it could make `lastUpdate`. */
+const RESHAPING = [
+  ...(['pages', 'rotate', 'before', 'overlay', 'stamp', 'merge', 'attachments'] as const),
+  ...(['flatten', 'attach', 'imageQuality', 'removeMetadata'] as const),
+] satisfies ReadonlyArray<keyof Changes>;
+
 /** A PDF in the directory of a request. It never changes: an edit makes another one. */
 export class Pdf implements PdfFile {
-  readonly path: string;
-  readonly password: string | undefined;
+  readonly #file: PdfFile;
+  /** Changes of the file that are not written yet. */
+  readonly #changes: Changes | undefined;
   /** Known of PDFs that qpdf wrote. */
   readonly pageCount: number | undefined;
   readonly #programs: PdfPrograms;
@@ -76,13 +83,26 @@ export class Pdf implements PdfFile {
   #marks: Promise<Marks> | undefined;
 
   /** Everything that is done with the PDF is part of `request`. */
-  constructor(programs: PdfPrograms, file: PdfFile, request: WorkerRequest, pageCount?: number) {
-    const { path, password } = file;
-    this.path = path;
-    this.password = password;
-    this.pageCount = pageCount;
+  constructor(
+    programs: PdfPrograms,
+    file: PdfFile,
+    request: WorkerRequest,
+    { pageCount, changes }: { readonly pageCount?: number; readonly changes?: Changes } = {},
+  ) {
     this.#programs = programs;
+    this.#file = file;
     this.#request = request;
+    this.pageCount = pageCount;
+    this.#changes = changes;
+  }
+
+  get path(): string {
+    if (this.#changes) throw new Error('The changes of this PDF are not written yet.');
+    return this.#file.path;
+  }
+
+  get password(): string | undefined {
+    return this.#file.password;
   }
 
   /** Writes a PDF to a file. */
@@ -94,10 +114,31 @@ export class Pdf implements PdfFile {
 
   /** Returns a changed copy. @throws ConversionError as for `Qpdf.edit` */
   async edit(changes: Changes): Promise<Pdf> {
+    return (await this.plan(changes)).written();
+  }
+
+  /**
+   * Returns a changed copy that is not written yet, so that further changes need no file in between. Its objects can be
+   * read: they are those of the file after the changes.
+   */
+  async plan(changes: Changes): Promise<Pdf> {
+    const { update, ...others } = definedIn(changes);
+    const isReshaping = RESHAPING.some((name) => others[name]);
+    const { lastUpdate } = this.#changes ?? {};
+    if (this.#changes && (isReshaping || (update !== undefined && lastUpdate !== undefined)))
+      return (await this.written()).plan(changes);
+    const all = { ...this.#changes, ...others, ...(isReshaping ? { update } : { lastUpdate: update ?? lastUpdate }) };
+    return new Pdf(this.#programs, this.#file, this.#request, { changes: all });
+  }
+
+  /** Writes the changes that were planned. @throws ConversionError as for `Qpdf.edit` */
+  async written(): Promise<Pdf> {
+    if (!this.#changes) return this;
     const path = newFile(this.#request, '.pdf');
-    const { pageCount } = await this.#programs.qpdf.edit(this, path, changes, this.#request);
-    const password = changes.decrypt || changes.update !== undefined ? undefined : this.password;
-    return new Pdf(this.#programs, { path, password }, this.#request, pageCount);
+    const { pageCount } = await this.#programs.qpdf.edit(this.#file, path, this.#changes, this.#request);
+    const { decrypt, update, lastUpdate } = this.#changes;
+    const password = decrypt || (update ?? lastUpdate) !== undefined ? undefined : this.password;
+    return new Pdf(this.#programs, { path, password }, this.#request, { pageCount });
   }
 
   /** Returns a copy that ends with the bytes of another file. */
@@ -186,9 +227,14 @@ export class Pdf implements PdfFile {
 
   async #json(json: NonNullable<Edit['json']>): Promise<PdfJson> {
     const path = newFile(this.#request, '.json');
-    await this.#programs.qpdf.edit(this, path, { json }, this.#request);
+    await this.#programs.qpdf.edit(this.#file, path, { ...this.#changes, json }, this.#request);
     return { path, bytes: (await stat(path)).size };
   }
+}
+
+/** Returns the changes that are not `undefined`, which would hide those of an earlier plan. */
+function definedIn(changes: Changes): Changes {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
 function newFile({ directory }: WorkerRequest, extension: string): string {

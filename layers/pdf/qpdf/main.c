@@ -2,11 +2,11 @@
 //
 //   qpdf <private directory> <readable directory>...
 //
-// edit   "source", "password", "update", "updated", "job", "information", "streams", "list" → {"pageCount":number}: `job`
-//        is qpdf's own job JSON (see `qpdf --job-json-help`), and `information` has entries of the document information
-//        dictionary. With `update`, a JSON of changed objects, the changed source is written to `updated` first. With
-//        `streams`, a JSON of lists of references, the job writes only the objects in the list with index `list`. All
-//        but the job are optional.
+// edit   "source", "password", "update", "updated", "lastUpdate", "job", "information", "streams", "list" →
+//        {"pageCount":number}: `job` is qpdf's own job JSON (see `qpdf --job-json-help`), and `information` has entries
+//        of the document information dictionary. With `update`, a JSON of changed objects, the changed source is written
+//        to `updated` first. `lastUpdate` changes the objects that result from the job. With `streams`, a JSON of lists
+//        of references, the job writes only the objects in the list with index `list`. All but the job are optional.
 #include <malloc.h>
 #include <qpdf/qpdfjob-c.h>
 #include <stdio.h>
@@ -83,6 +83,11 @@ static bool read_originals(qpdf_data pdf, const char *update)
     return objects != NULL;
 }
 
+static bool update_objects(qpdf_data pdf, const char *update)
+{
+    return read_originals(pdf, update) && !(qpdf_update_from_json_file(pdf, update) & QPDF_ERRORS);
+}
+
 // Writes a source with changed objects, without encryption and object streams. Returns false on failure.
 static bool write_updated(yyjson_val *arguments, const char *update)
 {
@@ -91,7 +96,7 @@ static bool write_updated(yyjson_val *arguments, const char *update)
     qpdf_silence_errors(pdf);
     qpdf_set_suppress_warnings(pdf, QPDF_TRUE);
     bool written = source && target && !(qpdf_read(pdf, source, text_member(arguments, "password")) & QPDF_ERRORS) &&
-                   read_originals(pdf, update) && !(qpdf_update_from_json_file(pdf, update) & QPDF_ERRORS);
+                   update_objects(pdf, update);
     if (written) {
         complete_trailer(pdf);
         written = !(qpdf_init_write(pdf, target) & QPDF_ERRORS);
@@ -150,8 +155,11 @@ static void edit(const struct request *request)
     qpdfjob_handle job = qpdfjob_init();
     qpdf_data pdf = qpdfjob_initialize_from_json(job, text) == qpdf_exit_success ? qpdfjob_create_qpdf(job) : NULL;
     int pages = -1;
-    if (pdf) {
+    const char *last = text_member(request->arguments, "lastUpdate");
+    if (pdf)
         qpdf_silence_errors(pdf);
+    // An update may change the tree of pages, which the job has read.
+    if (pdf && (!last || (update_objects(pdf, last) && !(qpdf_update_all_pages_cache(pdf) & QPDF_ERRORS)))) {
         set_information(pdf, yyjson_obj_get(request->arguments, "information"));
         complete_trailer(pdf);
         pages = qpdf_get_num_pages(pdf);
@@ -159,8 +167,9 @@ static void edit(const struct request *request)
         // Warnings report damage that was repaired.
         if (status != qpdf_exit_success && status != qpdf_exit_warning)
             pages = -1;
-        qpdf_cleanup(&pdf);
     }
+    if (pdf)
+        qpdf_cleanup(&pdf);
     qpdfjob_cleanup(&job);
     free(text);
     if (pages >= 0) {
