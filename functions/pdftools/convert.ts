@@ -3,6 +3,7 @@ import { type Finish, finishPdf, type PdfConversion } from '../engines/pdf/finis
 import { encryptionOf } from '../engines/pdf/finish-options.ts';
 import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
+import { changesOf, SIGNED } from '../engines/pdf/rewrite.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
 import { createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -70,10 +71,18 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   /** Converts a document whose pages are already selected and rotated. */
   async function convertPrepared(
     conversion: PdftoolsConversion,
-    { pdf: { path }, pageCount, pages, warnings }: Prepared,
-    output: Pick<PdfConversion, 'finish' | 'recompress'>,
+    { pdf: changed, isArchive, isSigned, pageCount, pages, warnings }: Prepared,
+    output: Required<Pick<PdfConversion, 'finish' | 'recompress'>>,
   ): Promise<Converted> {
-    const { options, source, format } = conversion;
+    const { options, source, format, delivery } = conversion;
+    if (format === 'pdf' && delivery === 'one' && options.split === undefined && !options.watermark) {
+      const changes = changesOf(output, isArchive);
+      const finished = await finishPdf(changed, changes, output.finish);
+      const outputs = [{ path: finished.pdf.path, pages: pages.length }];
+      const all = [...warnings, ...(isSigned ? [SIGNED] : []), ...finished.warnings];
+      return { pageCount, warnings: all, outputs };
+    }
+    const { path } = await changed.written();
     const whole = { firstPage: 1, lastPage: 0, pages: undefined, odd: false, even: false };
     // The pages of a PDF are gray already.
     const color = format === 'pdf' ? { gray: false, mono: false } : {};

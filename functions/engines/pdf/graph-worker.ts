@@ -13,7 +13,7 @@ import { type Graph, readGraph, type Value, writeUpdate } from './graph/graph.ts
 import { batchesOf, largeImages } from './graph/images.ts';
 import { adaptForPdfium, layerAppearances, markLayers } from './graph/layers.ts';
 import { readEncryption, readMarks } from './graph/marks.ts';
-import { attachedFiles, hasInlineFiles, pruneNavigation, separateFiles } from './graph/merge.ts';
+import { attachedFiles, hasInlineFiles, isBare, pruneNavigation, separateFiles } from './graph/merge.ts';
 import { prepareSignature, type SignatureText } from './graph/prepare-signature.ts';
 import { conformDocument, neededStreams } from './graph/standard/conform.ts';
 
@@ -35,8 +35,9 @@ const operations = {
   marks: async ({ source }: { readonly source: string }) => readMarks(source),
   /** Returns what qpdf reports about the encryption. */
   encryption: async ({ source }: { readonly source: string }) => readEncryption(source),
-  inspect: async ({ graph: path }: { readonly graph: string }) => {
+  inspect: async ({ graph: path, source }: { readonly graph: string; readonly source: string }) => {
     const graph = readGraph(path);
+    const isDescribed = graph.root['/Metadata'] !== undefined;
     return {
       pageCount: graph.pages.length,
       isEncrypted: graph.trailer['/Encrypt'] !== undefined,
@@ -44,6 +45,9 @@ const operations = {
         signaturesOf(graph, 0).length > 0 || graph.dict(graph.root['/Perms'])['/DocMDP'] !== undefined,
       /** Whether qpdf merges it into another document without losing parts. */
       isMergeable: graph.root['/OCProperties'] === undefined && !hasInlineFiles(graph),
+      isBare: isBare(graph),
+      /** Claims are part of the metadata; see `Marks`. */
+      marks: isDescribed ? readMarks(source) : undefined,
     };
   },
   /** Writes a description of the document as JSON. */

@@ -123,7 +123,7 @@ export class Pdf implements PdfFile {
    */
   async plan(changes: Changes): Promise<Pdf> {
     const { update, ...others } = definedIn(changes);
-    const isReshaping = RESHAPING.some((name) => others[name]);
+    const isReshaping = RESHAPING.some((name) => [others[name]].flat().some(Boolean));
     const { lastUpdate } = this.#changes ?? {};
     if (this.#changes && (isReshaping || (update !== undefined && lastUpdate !== undefined)))
       return (await this.written()).plan(changes);

@@ -21,16 +21,13 @@ export async function* writePdfs(
   conversion: PdfConversion,
   warnings: Set<string>,
 ): AsyncGenerator<Output> {
-  const { delivery, options, finish = {}, recompress } = conversion;
+  const { delivery, options, finish = {} } = conversion;
   const files = filesOf(pages, conversion);
   const isWhole = selectsAll(pages, document.pageCount);
   const changes: Changes = {
+    ...changesOf(conversion, document.survey.isArchive),
     stamp: await stampFor(programs, document, pages, conversion),
     rotate: options.rotate,
-    decrypt: true,
-    recompress,
-    // Compressed objects would break PDF/A-1.
-    compress: !document.survey.isArchive,
   };
   let source = new Pdf(programs, document.source, conversion);
   const write = async (some: readonly number[]) => {
@@ -54,6 +51,12 @@ export async function* writePdfs(
       ...(delivery !== 'one' && { page: number }),
     };
   }
+}
+
+/** Returns how every PDF is written. */
+export function changesOf({ recompress }: Pick<PdfConversion, 'recompress'>, isArchive = false): Changes {
+  // Compressed objects would break PDF/A-1.
+  return { decrypt: true, recompress, compress: !isArchive };
 }
 
 /** Returns the changes that remove what leads to other pages than these, if there is any. */

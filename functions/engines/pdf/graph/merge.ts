@@ -229,7 +229,29 @@ export function mergeNavigation(
  * pages.
  */
 export function pruneNavigation(graph: Graph, pages: readonly number[]): void {
+  if (!hasNavigation(graph, pages)) return;
   const kept = new Set(pages);
+  const order = graph.pages.map((_, page) => (kept.has(page) ? { source: 0, page } : undefined));
+  mergeNavigation(graph, [graph], order);
+}
+
+/** Entries of catalogs that are changed when pages are merged or selected. */
+const RESTORED =
+  '/Outlines /Dests /Names /OCProperties /StructTreeRoot /MarkInfo /PageLabels'.split(' ');
+
+/** Whether qpdf can merge or select its pages without leaving anything to restore or remove. */
+export function isBare(graph: Graph): boolean {
+  const { root, pages } = graph;
+  return (
+    RESTORED.every((name) => root[name] === undefined) &&
+    graph.dict(root['/AcroForm'])['/XFA'] === undefined &&
+    pages.every(({ ref }) => graph.dict(ref)['/StructParents'] === undefined) &&
+    !hasNavigation(graph, [...pages.keys()])
+  );
+}
+
+/** Whether a document has bookmarks or named destinations, or these pages have links to pages. */
+function hasNavigation(graph: Graph, pages: readonly number[]): boolean {
   const { '/Outlines': outlines, '/Dests': old, '/Names': names } = graph.root;
   const isInternal = (annotation: Value) => {
     const link = graph.dict(annotation);
@@ -238,14 +260,12 @@ export function pruneNavigation(graph: Graph, pages: readonly number[]): void {
       (link['/Dest'] !== undefined || graph.dict(link['/A'])['/S'] === '/GoTo')
     );
   };
-  const hasNavigation =
+  return (
     outlines !== undefined ||
     old !== undefined ||
     graph.dict(names)['/Dests'] !== undefined ||
-    pages.some((page) => graph.list(graph.pages[page]?.dict['/Annots']).some(isInternal));
-  if (!hasNavigation) return;
-  const order = graph.pages.map((_, page) => (kept.has(page) ? { source: 0, page } : undefined));
-  mergeNavigation(graph, [graph], order);
+    pages.some((page) => graph.list(graph.pages[page]?.dict['/Annots']).some(isInternal))
+  );
 }
 
 /** An outline item that is kept. */

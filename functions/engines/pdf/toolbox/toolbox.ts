@@ -41,9 +41,13 @@ type ToolboxConversion = Conversion<
   SourceFile
 >;
 
-/** A changed PDF. It has the selected pages in their order, and is not encrypted. */
+/** A changed PDF. It has the selected pages in their order, and is not encrypted. It may not be written yet. */
 export interface Prepared {
   readonly pdf: Pdf;
+  /** Whether it claims to be PDF/A. */
+  readonly isArchive: boolean;
+  /** Whether a source was signed. */
+  readonly isSigned: boolean;
   /** Number of pages of all sources. */
   readonly pageCount: number;
   /** The selected pages, as numbered in the merged document. */
@@ -102,21 +106,24 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     for (const [index, each] of inspected.entries()) if (index > 0) parts.push(await mergeable(each, index));
     const sheets: Sheet[] = [];
     for (const each of stamps) sheets.push(await sheetOf(each, pages.length, conversion));
-    const merged = await first.pdf.edit({
-      merge: [
-        ...partsOf(order, parts),
-        ...sheets.map(({ pdf, count }) => ({ pdf, pages: integers(1, count) })),
-      ],
-      attachments: parts.slice(1).map((pdf, index) => ({ pdf, prefix: `${ATTACHED}${index + 2}-` })),
+    const isWhole = inspected.length === 1 && selectsAll(pages, pageCount);
+    const isBare = inspected.every(({ facts }) => facts.isBare);
+    const merged = await first.pdf.plan({
+      ...(!(isWhole && sheets.length === 0) && {
+        merge: [
+          ...partsOf(order, parts),
+          ...sheets.map(({ pdf, count }) => ({ pdf, pages: integers(1, count) })),
+        ],
+        attachments: parts.slice(1).map((pdf, index) => ({ pdf, prefix: `${ATTACHED}${index + 2}-` })),
+      }),
       decrypt: true,
     });
     const color = conversion.format === 'pdf' ? colorOf(options) : 'rgb';
-    const isWhole = inspected.length === 1 && selectsAll(pages, pageCount);
-    const claims =
-      changing !== undefined || color !== 'rgb' || options.force
-        ? await Promise.all(inspected.map(({ pdf }) => pdf.marks()))
-        : [];
-    const isUnclaimed = claims.some(({ isArchive, isAccessible }) => isArchive || isAccessible);
+    const claims = inspected.map(({ facts }) => facts.marks);
+    const isArchive = claims.some((marks) => marks?.isArchive);
+    const isUnclaimed =
+      (changing !== undefined || color !== 'rgb' || options.force) &&
+      (isArchive || claims.some((marks) => marks?.isAccessible));
     const [fill] = named('-fill');
     if (fill && fill.bytes > MAX_FILL) {
       throw new ConversionError('SOURCE_TOO_LARGE', "The file for '-fill' exceeds the limit of 5 MB.");
@@ -134,8 +141,11 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     };
     const sources: string[] = [];
     if (!isWhole) for (const { pdf } of inspected) sources.push((await pdf.objects()).path);
-    const { update, warnings } = await editGraph(merged, { order, work }, { sources, fill: fill?.path });
-    const prepared = await merged.edit({
+    const { update, warnings } =
+      isBare && fill === undefined && isIdle(work)
+        ? { update: undefined, warnings: [] }
+        : await editGraph(merged, { order, work }, { sources, fill: fill?.path });
+    const prepared = await merged.plan({
       update,
       flatten: options.flatten,
       attach: attachedOf(named('-attach')),
@@ -143,10 +153,21 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     });
     const { optimize } = options;
     const isOptimized = optimize && conversion.format === 'pdf';
-    if (isOptimized) checkGraphs((await prepared.objects()).bytes);
-    const pdf = isOptimized ? await optimizer.optimize(prepared, optimize, conversion) : prepared;
+    const pdf = isOptimized ? await optimized(await prepared.written(), optimize, conversion) : prepared;
     const unclaimed = isUnclaimed && options.pdfVersion === undefined ? [UNCLAIMED] : [];
-    return { pdf, pageCount, pages, warnings: [...warnings, ...unclaimed] };
+    return {
+      pdf,
+      isArchive: isArchive && !isUnclaimed,
+      isSigned: inspected.some(({ facts }) => facts.isSigned),
+      pageCount,
+      pages,
+      warnings: [...warnings, ...unclaimed],
+    };
+  }
+
+  async function optimized(pdf: Pdf, how: Optimization, conversion: ToolboxConversion): Promise<Pdf> {
+    checkGraphs((await pdf.objects()).bytes);
+    return optimizer.optimize(pdf, how, conversion);
   }
 
   /** Describes a document as JSON. */
@@ -222,7 +243,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
         const pdf = await readable(new Pdf(programs, { path, password }, conversion));
         const { bytes } = await pdf.objects();
         checkGraphs(bytes);
-        const facts = await pdf.ask('inspect', {});
+        const facts = await pdf.ask('inspect', {}, { source: pdf.path });
         if (facts.pageCount > 0) return { pdf, bytes, facts, parameter };
         throw new ConversionError('CORRUPT_SOURCE', 'The document has no pages.');
       } catch (thrown) {
@@ -280,6 +301,11 @@ async function mergeable({ pdf, facts }: Inspected, index: number): Promise<Pdf>
   if (facts.isMergeable) return pdf;
   const { target: update } = await pdf.write('makeMergeable', { document: index });
   return pdf.edit({ update, decrypt: true });
+}
+
+/** Whether work changes nothing. */
+function isIdle({ rotations, stamps, texts, color, isFlat, isUnclaimed }: GraphWork): boolean {
+  return rotations.length + stamps.length + texts.length === 0 && color === 'rgb' && !isFlat && !isUnclaimed;
 }
 
 /** Changes the objects of a document. Returns the path of the changes for qpdf, if there are any. */
