@@ -124,11 +124,15 @@ export class Pdf implements PdfFile {
   async plan(changes: Changes): Promise<Pdf> {
     const { update, ...others } = definedIn(changes);
     const isReshaping = RESHAPING.some((name) => [others[name]].flat().some(Boolean));
-    const { lastUpdate } = this.#changes ?? {};
-    if (this.#changes && (isReshaping || (update !== undefined && lastUpdate !== undefined)))
-      return (await this.written()).plan(changes);
-    const all = { ...this.#changes, ...others, ...(isReshaping ? { update } : { lastUpdate: update ?? lastUpdate }) };
-    return new Pdf(this.#programs, this.#file, this.#request, { changes: all });
+    const planned = (all: Changes) => new Pdf(this.#programs, this.#file, this.#request, { changes: all });
+    if (!this.#changes) return planned({ ...others, [isReshaping ? 'update' : 'lastUpdate']: update });
+    if (update !== undefined) {
+      // Writing would give the objects other numbers than the update has.
+      if (this.#changes.lastUpdate !== undefined) throw new Error('This PDF must be written before it is updated.');
+      return planned({ ...this.#changes, lastUpdate: update }).plan(others);
+    }
+    if (isReshaping) return (await this.written()).plan(others);
+    return planned({ ...this.#changes, ...others });
   }
 
   /** Writes the changes that were planned. @throws ConversionError as for `Qpdf.edit` */

@@ -109,13 +109,11 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     const isWhole = inspected.length === 1 && selectsAll(pages, pageCount);
     const isBare = inspected.every(({ facts }) => facts.isBare);
     const merged = await first.pdf.plan({
-      ...(!(isWhole && sheets.length === 0) && {
-        merge: [
-          ...partsOf(order, parts),
-          ...sheets.map(({ pdf, count }) => ({ pdf, pages: integers(1, count) })),
-        ],
-        attachments: parts.slice(1).map((pdf, index) => ({ pdf, prefix: `${ATTACHED}${index + 2}-` })),
-      }),
+      merge: [
+        ...partsOf(order, parts),
+        ...sheets.map(({ pdf, count }) => ({ pdf, pages: integers(1, count) })),
+      ],
+      attachments: parts.slice(1).map((pdf, index) => ({ pdf, prefix: `${ATTACHED}${index + 2}-` })),
       decrypt: true,
     });
     const color = conversion.format === 'pdf' ? colorOf(options) : 'rgb';
