@@ -46,8 +46,6 @@ export interface Prepared {
   readonly pdf: Pdf;
   /** Whether it claims to be PDF/A. */
   readonly isArchive: boolean;
-  /** Whether a source was signed. */
-  readonly isSigned: boolean;
   /** Number of pages of all sources. */
   readonly pageCount: number;
   /** The selected pages, as numbered in the merged document. */
@@ -156,7 +154,6 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     return {
       pdf,
       isArchive: isArchive && !isUnclaimed,
-      isSigned: inspected.some(({ facts }) => facts.isSigned),
       pageCount,
       pages,
       warnings: [...warnings, ...unclaimed],
