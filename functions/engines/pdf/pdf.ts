@@ -131,7 +131,8 @@ export class Pdf implements PdfFile {
       if (this.#changes.lastUpdate !== undefined) throw new Error('This PDF must be written before it is updated.');
       return planned({ ...this.#changes, lastUpdate: update }).plan(others);
     }
-    if (isReshaping) return (await this.written()).plan(others);
+    // A linearized file is written twice, for which qpdf changes the fonts of merged fields only once.
+    if (isReshaping || others.linearize) return (await this.written()).plan(others);
     return planned({ ...this.#changes, ...others });
   }
 
