@@ -13,6 +13,9 @@ import type { Changes } from './qpdf.ts';
 /** Warns that the rewritten PDF was signed. */
 export const SIGNED = 'The signatures of the PDF are not valid in the result, because it was rewritten.';
 
+/** Number of files that are written or being stored at the same time. */
+const AHEAD = 3;
+
 /** Writes pages as PDFs: decrypted, rotated and finished. Adds what is missing in them to `warnings`. */
 export async function* writePdfs(
   programs: PdfPrograms,
@@ -36,20 +39,28 @@ export async function* writePdfs(
     const update = document.survey.hasLinks === false ? undefined : await pruned(source, some);
     return finishPdf(source, { ...changes, pages: some, update }, finish);
   };
-  for (const [index, some] of files.entries()) {
-    const finished = await write(some).catch(async (thrown: unknown) => {
-      const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
-      if (!isDamaged || document.fallbackOnly || index > 0) throw thrown;
-      source = await source.repair();
-      return write(some);
-    });
-    for (const warning of finished.warnings) warnings.add(warning);
-    const number = options.split === undefined ? some[0]! : index + 1;
-    yield {
-      path: finished.pdf.path,
-      pages: some.length,
-      ...(delivery !== 'one' && { page: number }),
-    };
+  const first = await write(files[0]!).catch(async (thrown: unknown) => {
+    const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
+    if (!isDamaged || document.fallbackOnly) throw thrown;
+    source = await source.repair();
+    return write(files[0]!);
+  });
+  const started = [Promise.resolve(first)];
+  try {
+    for (const [index, some] of files.entries()) {
+      // One file is written while another one is, and while the last one is stored.
+      for (const next of files.slice(started.length, index + AHEAD)) {
+        const writing = write(next);
+        writing.catch(() => {});
+        started.push(writing);
+      }
+      const finished = await started[index]!;
+      for (const warning of finished.warnings) warnings.add(warning);
+      const number = options.split === undefined ? some[0]! : index + 1;
+      yield { path: finished.pdf.path, pages: some.length, ...(delivery !== 'one' && { page: number }) };
+    }
+  } finally {
+    await Promise.allSettled(started);
   }
 }
 

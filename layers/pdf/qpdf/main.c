@@ -179,7 +179,8 @@ static void edit(const struct request *request)
     } else {
         send_reason(request->arguments, text_member(yyjson_obj_get(request->arguments, "job"), "outputFile"));
     }
-    malloc_trim(0);
+    if (mallinfo2().fordblks > 16UL << 20)
+        malloc_trim(0);
 }
 
 int main(int count, char **arguments)
