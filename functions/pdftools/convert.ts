@@ -3,8 +3,8 @@ import { type Finish, finishPdf, type PdfConversion } from '../engines/pdf/finis
 import { encryptionOf } from '../engines/pdf/finish-options.ts';
 import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
-import { changesOf } from '../engines/pdf/rewrite.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
+import { changesOf } from '../engines/pdf/rewrite.ts';
 import { createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';

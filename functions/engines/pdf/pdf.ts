@@ -4,6 +4,7 @@ import { copyFile, stat, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
+import { withoutAbsent } from '../../shared/without-absent.ts';
 import type { StallTimeouts, WorkerPool, WorkerRequest } from '../worker/pool.ts';
 import { type ScriptDependencies, sandboxedPool } from '../worker/sandbox.ts';
 import type { EncryptionFacts, Marks } from './graph/marks.ts';
@@ -122,13 +123,14 @@ export class Pdf implements PdfFile {
    * read: they are those of the file after the changes.
    */
   async plan(changes: Changes): Promise<Pdf> {
-    const { update, ...others } = definedIn(changes);
+    const { update, ...others } = withoutAbsent(changes);
     const isReshaping = RESHAPING.some((name) => [others[name]].flat().some(Boolean));
     const planned = (all: Changes) => new Pdf(this.#programs, this.#file, this.#request, { changes: all });
     if (!this.#changes) return planned({ ...others, [isReshaping ? 'update' : 'lastUpdate']: update });
     if (update !== undefined) {
       // Writing would give the objects other numbers than the update has.
-      if (this.#changes.lastUpdate !== undefined) throw new Error('This PDF must be written before it is updated.');
+      if (this.#changes.lastUpdate !== undefined)
+        throw new Error('This PDF must be written before it is updated.');
       return planned({ ...this.#changes, lastUpdate: update }).plan(others);
     }
     // A linearized file is written twice, for which qpdf changes the fonts of merged fields only once.
@@ -235,11 +237,6 @@ export class Pdf implements PdfFile {
     await this.#programs.qpdf.edit(this.#file, path, { ...this.#changes, json }, this.#request);
     return { path, bytes: (await stat(path)).size };
   }
-}
-
-/** Returns the changes that are not `undefined`, which would hide those of an earlier plan. */
-function definedIn(changes: Changes): Changes {
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
 function newFile({ directory }: WorkerRequest, extension: string): string {

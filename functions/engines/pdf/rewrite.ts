@@ -3,6 +3,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { Format } from '../../shared/formats.ts';
 import type { Size } from '../../shared/options/geometry.ts';
 import { choosePages, integers, selectsAll } from '../../shared/options/page-selection.ts';
+import { runAhead } from '../../shared/run-ahead.ts';
 import type { Output } from '../../shared/tool.ts';
 import { damagedPageError, type Engines, type PdfDocument } from './document.ts';
 import { finishPdf, type PdfConversion } from './finish.ts';
@@ -13,7 +14,7 @@ import type { Changes } from './qpdf.ts';
 /** Warns that the rewritten PDF was signed. */
 export const SIGNED = 'The signatures of the PDF are not valid in the result, because it was rewritten.';
 
-/** Number of files that are written or being stored at the same time. */
+/** Number of files that are written or stored at the same time. */
 const AHEAD = 3;
 
 /** Writes pages as PDFs: decrypted, rotated and finished. Adds what is missing in them to `warnings`. */
@@ -39,28 +40,23 @@ export async function* writePdfs(
     const update = document.survey.hasLinks === false ? undefined : await pruned(source, some);
     return finishPdf(source, { ...changes, pages: some, update }, finish);
   };
-  const first = await write(files[0]!).catch(async (thrown: unknown) => {
-    const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
-    if (!isDamaged || document.fallbackOnly) throw thrown;
-    source = await source.repair();
-    return write(files[0]!);
-  });
-  const started = [Promise.resolve(first)];
-  try {
-    for (const [index, some] of files.entries()) {
-      // One file is written while another one is, and while the last one is stored.
-      for (const next of files.slice(started.length, index + AHEAD)) {
-        const writing = write(next);
-        writing.catch(() => {});
-        started.push(writing);
-      }
-      const finished = await started[index]!;
-      for (const warning of finished.warnings) warnings.add(warning);
-      const number = options.split === undefined ? some[0]! : index + 1;
-      yield { path: finished.pdf.path, pages: some.length, ...(delivery !== 'one' && { page: number }) };
-    }
-  } finally {
-    await Promise.allSettled(started);
+  const [first = [], ...others] = files;
+  async function* finished() {
+    yield await write(first).catch(async (thrown: unknown) => {
+      const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
+      if (!isDamaged || document.fallbackOnly) throw thrown;
+      source = await source.repair();
+      return write(first);
+    });
+    yield* runAhead(others, AHEAD, write);
+  }
+  let index = 0;
+  for await (const { pdf, warnings: more } of finished()) {
+    const some = files[index]!;
+    index += 1;
+    for (const warning of more) warnings.add(warning);
+    const number = options.split === undefined ? some[0]! : index;
+    yield { path: pdf.path, pages: some.length, ...(delivery !== 'one' && { page: number }) };
   }
 }
 

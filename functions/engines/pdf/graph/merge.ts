@@ -236,8 +236,7 @@ export function pruneNavigation(graph: Graph, pages: readonly number[]): void {
 }
 
 /** Entries of catalogs that are changed when pages are merged or selected. */
-const RESTORED =
-  '/Outlines /Dests /Names /OCProperties /StructTreeRoot /MarkInfo /PageLabels'.split(' ');
+const RESTORED = '/Outlines /Dests /Names /OCProperties /StructTreeRoot /MarkInfo /PageLabels'.split(' ');
 
 /** Whether qpdf can merge or select its pages without leaving anything to restore or remove. */
 export function isBare(graph: Graph): boolean {

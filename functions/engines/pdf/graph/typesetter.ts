@@ -26,6 +26,14 @@ interface Used {
   readonly ref: string;
 }
 
+/** Fonts that texts of this process have chosen, by file. */
+const read = new Map<string, Font>();
+
+function readFont(path: string): Font {
+  const font = create(readFileSync(path));
+  return 'fonts' in font ? font.fonts[0]! : font;
+}
+
 /** Sets texts in fonts of the layer, and embeds the glyphs that are used. */
 export class Typesetter {
   readonly #graph: Graph;
@@ -127,8 +135,9 @@ export class Typesetter {
     if (this.#used.has(file)) return this.#used.get(file);
     let used: Used | undefined;
     try {
-      const opened = create(readFileSync(join(this.#folder, file)));
-      const font = 'fonts' in opened ? opened.fonts[0]! : opened;
+      const font = read.get(file) ?? readFont(join(this.#folder, file));
+      // The tables of a font take longer to decode than most texts to set.
+      if (Object.values<string>(FONTS).includes(file)) read.set(file, font);
       const name = `/DmF${this.#used.size}`;
       const ref = this.#graph.add({});
       used = { font, subset: font.createSubset(), widths: new Map(), texts: new Map(), name, ref };

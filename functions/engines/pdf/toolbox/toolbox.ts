@@ -8,6 +8,7 @@ import {
   selectsAll,
   spansOf,
 } from '../../../shared/options/page-selection.ts';
+import { runAhead } from '../../../shared/run-ahead.ts';
 import {
   type Conversion,
   type Converted,
@@ -81,8 +82,8 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     await checkPdfs([...documents, ...stamps]);
 
     const inspected: Inspected[] = [];
-    for (const each of documents) {
-      inspected.push(await inspect(each, conversion));
+    for await (const each of runAhead(documents, 2, (document) => inspect(document, conversion))) {
+      inspected.push(each);
       // The graphs of all documents are in memory at the same time.
       checkGraphs(inspected.reduce((sum, { bytes }) => sum + bytes, 0));
     }
@@ -111,7 +112,10 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
         ...partsOf(order, parts),
         ...sheets.map(({ pdf, count }) => ({ pdf, pages: integers(1, count) })),
       ],
-      attachments: parts.slice(1).map((pdf, index) => ({ pdf, prefix: `${ATTACHED}${index + 2}-` })),
+      // Documents without files need not be read again.
+      attachments: parts.flatMap((pdf, index) =>
+        index === 0 || inspected[index]!.facts.isBare ? [] : [{ pdf, prefix: `${ATTACHED}${index + 1}-` }],
+      ),
       decrypt: true,
     });
     const color = conversion.format === 'pdf' ? colorOf(options) : 'rgb';
