@@ -1,10 +1,12 @@
+import { inflateSync } from 'node:zlib';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEngine } from '../../../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../../../functions/pdftools/tool.ts';
 import { documentPdf, makePdf, numberedPages } from '../../../../fixtures/pdf.ts';
 import { readPdf } from '../../../../helpers/pdf.ts';
-import { useEngine } from '../../../conversion.ts';
+import { startEngine } from '../../../../lab/engine.ts';
+import { sharedGuard, useEngine } from '../../../conversion.ts';
 import { serveFiles } from '../../../serve-files.ts';
 
 const { convert, convertOne, refusal } = useEngine(pdftools, createEngine);
@@ -17,11 +19,39 @@ const url = await serveFiles({
       .replace('11 0 R]>>', '<</Type/Filespec/F(note.txt)/EF<</F 12 0 R>>>>(none)null]>>'),
     'latin1',
   ),
+  'fields.pdf': withAppearance('B'),
+  'plain.pdf': makePdf(numberedPages(3)),
   'locked.pdf': makePdf(numberedPages(1), { password: 'secret' }),
   'letter.docx': Buffer.from('PK\x03\x04      [Content_Types].xml', 'latin1'),
   'noise.bin': Buffer.from('\x01\x02\x03'),
 });
 const APPEND = `-append=${url('b.pdf')}`;
+
+/** A document with a field whose appearance names the form's font. */
+function withAppearance(title: string): Buffer {
+  const content = `BT /F 12 Tf 2 5 Td (value ${title}) Tj ET`;
+  const form = `<</Type/XObject/Subtype/Form/BBox[0 0 160 20]/Resources<</Font<</F 3 0 R>>>>/Length ${content.length}>>`;
+  const document = documentPdf(title, 1).toString('latin1');
+  return Buffer.from(
+    document
+      .replace('/DA(/F 12 Tf)>>\n', '/DA(/F 12 Tf)/AP<</N 13 0 R>>>>\n')
+      .replace('13 0 obj\nnull', `13 0 obj\n${form}\nstream\n${content}\nendstream`),
+    'latin1',
+  );
+}
+
+/** Returns the appearances of fields in the order of their texts. */
+function appearancesIn(pdf: Buffer): string[] {
+  const streams = pdf.toString('latin1').matchAll(/stream\r?\n(.*?)\r?\nendstream/gs);
+  const texts = [...streams].map(([, data]) => {
+    try {
+      return inflateSync(Buffer.from(data!, 'latin1')).toString('latin1');
+    } catch {
+      return data!;
+    }
+  });
+  return texts.filter((text) => /^BT .*\(value /.test(text)).toSorted();
+}
 
 /** Reads what refers to pages. Pages count from 0. */
 async function navigationOf(bytes: Buffer) {
@@ -132,6 +162,34 @@ describe('-append', () => {
 
     expect(error).toMatchObject({ code: 'SOURCE_TOO_LARGE', message: expect.stringMatching(message) });
   });
+});
+
+it('keeps the fonts of fields when it merges and linearizes', async () => {
+  const first = withAppearance('A');
+  const other = url('fields.pdf');
+
+  const plain = await convertOne(first, { format: 'pdf', options: `-append=${other}` });
+  const linearized = await convertOne(first, { format: 'pdf', options: `-append=${other} -linearize` });
+
+  expect(appearancesIn(plain)).toHaveLength(2);
+  expect(appearancesIn(linearized)).toEqual(appearancesIn(plain));
+});
+
+it.each([
+  ['that have only pages', numberedPages(2), 5],
+  ['with bookmarks and layers', undefined, 9],
+])('merges documents %s in few steps', async (_, pages, expected) => {
+  const steps = { count: 0 };
+  const waiting = (change: number) => {
+    if (change > 0) steps.count += change;
+  };
+  const engine = await startEngine(pdftools, createEngine, { egress: sharedGuard, observer: { waiting } });
+  onTestFinished(engine.close);
+  const [source, name] = pages ? [makePdf(pages), 'plain.pdf'] : [A, 'b.pdf'];
+
+  await engine.convertOne(source, { format: 'pdf', options: `-append=${url(name)}` });
+
+  expect(steps.count).toBe(expected);
 });
 
 it('merges attached files that are no objects of their own', async () => {
