@@ -65,7 +65,7 @@ const WITHOUT_OBJECTS: readonly Operation[] = ['marks', 'encryption'];
 
 let made = 0;
 
-/** Changes that qpdf makes to pages before it could make `lastUpdate`. */
+/** Changes that give objects other numbers, or change those that an update was made for. */
 const RESHAPING = [
   ...(['pages', 'rotate', 'before', 'overlay', 'stamp', 'merge', 'attachments'] as const),
   ...(['flatten', 'attach', 'imageQuality', 'removeMetadata'] as const),
@@ -124,18 +124,15 @@ export class Pdf implements PdfFile {
    */
   async plan(changes: Changes): Promise<Pdf> {
     const { update, ...others } = withoutAbsent(changes);
+    const planned = (more: Changes) =>
+      new Pdf(this.#programs, this.#file, this.#request, { changes: { ...this.#changes, ...more } });
+    if (update !== undefined && this.#changes?.update !== undefined)
+      throw new Error('This PDF must be written before it is updated.');
+    if (update !== undefined) return planned({ update }).plan(others);
     const isReshaping = RESHAPING.some((name) => [others[name]].flat().some(Boolean));
-    const planned = (all: Changes) => new Pdf(this.#programs, this.#file, this.#request, { changes: all });
-    if (!this.#changes) return planned({ ...others, [isReshaping ? 'update' : 'lastUpdate']: update });
-    if (update !== undefined) {
-      // Writing would give the objects other numbers than the update has.
-      if (this.#changes.lastUpdate !== undefined)
-        throw new Error('This PDF must be written before it is updated.');
-      return planned({ ...this.#changes, lastUpdate: update }).plan(others);
-    }
     // A linearized file is written twice, for which qpdf changes the fonts of merged fields only once.
-    if (isReshaping || others.linearize) return (await this.written()).plan(others);
-    return planned({ ...this.#changes, ...others });
+    if (this.#changes && (isReshaping || others.linearize)) return (await this.written()).plan(others);
+    return planned(others);
   }
 
   /** Writes the changes that were planned. @throws ConversionError as for `Qpdf.edit` */
@@ -143,8 +140,8 @@ export class Pdf implements PdfFile {
     if (!this.#changes) return this;
     const path = newFile(this.#request, '.pdf');
     const { pageCount } = await this.#programs.qpdf.edit(this.#file, path, this.#changes, this.#request);
-    const { decrypt, update, lastUpdate } = this.#changes;
-    const password = decrypt || (update ?? lastUpdate) !== undefined ? undefined : this.password;
+    const { decrypt, update } = this.#changes;
+    const password = decrypt || update !== undefined ? undefined : this.password;
     return new Pdf(this.#programs, { path, password }, this.#request, { pageCount });
   }
 

@@ -42,14 +42,10 @@ export function createQpdf(dependencies: ProgramDependencies): Qpdf {
     const [source, output] = [input(path), nameOf(target)];
     const { information = {} } = edit;
     const update = edit.update === undefined ? undefined : input(edit.update);
-    // The job changes the updated source, which is not encrypted.
-    const updated = `${output}.updated`;
-    const files = update === undefined ? { source, password } : { source: updated };
-    const job = jobOf({ ...files, target: output }, edit, input);
-    const lastUpdate = edit.lastUpdate === undefined ? undefined : input(edit.lastUpdate);
+    const job = jobOf({ source, password, target: output }, edit, input);
     const streams = typeof edit.json === 'object' ? input(edit.json.path) : undefined;
     const list = typeof edit.json === 'object' ? edit.json.index : undefined;
-    const args = { source, password, update, updated, lastUpdate, job, information, streams, list };
+    const args = { source, password, update, job, information, streams, list };
     return client.run<{ pageCount: number }>(
       { operation: 'edit', arguments: args, inputs: [...inputs], outputs: [output] },
       request,
@@ -108,10 +104,8 @@ export interface Changes {
   readonly merge?: readonly Part[] | undefined;
   /** PDFs whose attached files are added. `prefix` comes before their names. */
   readonly attachments?: ReadonlyArray<{ readonly pdf: PdfFile; readonly prefix: string }> | undefined;
-  /** JSON with changed objects, as `qpdf --update-from-json` reads it. Other changes are made to the changed objects. */
+  /** JSON with changed objects, as `qpdf --update-from-json` reads it. They are those that result from all other changes. */
   readonly update?: string | undefined;
-  /** The same for the objects that result from other changes. */
-  readonly lastUpdate?: string | undefined;
   /** Makes form fields and annotations part of the pages. */
   readonly flatten?: boolean | undefined;
   /** Files to attach. */
@@ -206,7 +200,7 @@ export function jobOf(
     ...(imageQuality !== undefined && { optimizeImages: '', jpegQuality: String(imageQuality) }),
     ...(degrees !== 0 && { rotate: `+${degrees}` }),
     // A new encryption replaces the old one.
-    ...(encrypt ? { encrypt: encryption(encrypt) } : (decrypt || edit.lastUpdate) && { decrypt: '' }),
+    ...(encrypt ? { encrypt: encryption(encrypt) } : (decrypt || edit.update) && { decrypt: '' }),
     // Readers warn of usage rights that are no longer valid.
     ...(decrypt && { removeRestrictions: '' }),
     ...(linearize && { linearize: '' }),

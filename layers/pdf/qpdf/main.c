@@ -2,11 +2,10 @@
 //
 //   qpdf <private directory> <readable directory>...
 //
-// edit   "source", "password", "update", "updated", "lastUpdate", "job", "information", "streams", "list" →
-//        {"pageCount":number}: `job` is qpdf's own job JSON (see `qpdf --job-json-help`), and `information` has entries
-//        of the document information dictionary. With `update`, a JSON of changed objects, the changed source is written
-//        to `updated` first. `lastUpdate` changes the objects that result from the job. With `streams`, a JSON of lists
-//        of references, the job writes only the objects in the list with index `list`. All but the job are optional.
+// edit   "source", "password", "job", "update", "information", "streams", "list" → {"pageCount":number}: `job` is qpdf's
+//        own job JSON (see `qpdf --job-json-help`). `update`, a JSON of changed objects, and `information`, entries of
+//        the document information dictionary, change its result. With `streams`, a JSON of lists of references, the job
+//        writes only the objects in the list with index `list`. All but the job are optional.
 #include <malloc.h>
 #include <qpdf/qpdfjob-c.h>
 #include <stdio.h>
@@ -83,32 +82,11 @@ static bool read_originals(qpdf_data pdf, const char *update)
     return objects != NULL;
 }
 
+// Changes objects, which may be those of the tree of pages. Returns false on failure.
 static bool update_objects(qpdf_data pdf, const char *update)
 {
-    return read_originals(pdf, update) && !(qpdf_update_from_json_file(pdf, update) & QPDF_ERRORS);
-}
-
-// Writes a source with changed objects, without encryption and object streams. Returns false on failure.
-static bool write_updated(yyjson_val *arguments, const char *update)
-{
-    const char *source = text_member(arguments, "source"), *target = text_member(arguments, "updated");
-    qpdf_data pdf = qpdf_init();
-    qpdf_silence_errors(pdf);
-    qpdf_set_suppress_warnings(pdf, QPDF_TRUE);
-    bool written = source && target && !(qpdf_read(pdf, source, text_member(arguments, "password")) & QPDF_ERRORS) &&
-                   update_objects(pdf, update);
-    if (written) {
-        complete_trailer(pdf);
-        written = !(qpdf_init_write(pdf, target) & QPDF_ERRORS);
-    }
-    if (written) {
-        qpdf_set_object_stream_mode(pdf, qpdf_o_disable);
-        qpdf_set_stream_data_mode(pdf, qpdf_s_preserve);
-        qpdf_set_preserve_encryption(pdf, QPDF_FALSE);
-        written = !(qpdf_write(pdf) & QPDF_ERRORS);
-    }
-    qpdf_cleanup(&pdf);
-    return written;
+    return read_originals(pdf, update) && !(qpdf_update_from_json_file(pdf, update) & QPDF_ERRORS) &&
+           !(qpdf_update_all_pages_cache(pdf) & QPDF_ERRORS);
 }
 
 // Returns the job as text, with the objects that it writes if they are in a file, because there may be many.
@@ -145,21 +123,15 @@ static char *job_text(yyjson_val *arguments)
 static void edit(const struct request *request)
 {
     const char *update = text_member(request->arguments, "update");
-    if (update && !write_updated(request->arguments, update)) {
-        send_reason(request->arguments, text_member(request->arguments, "updated"));
-        return;
-    }
     char *text = job_text(request->arguments);
     if (!text)
         fail_out_of_memory();
     qpdfjob_handle job = qpdfjob_init();
     qpdf_data pdf = qpdfjob_initialize_from_json(job, text) == qpdf_exit_success ? qpdfjob_create_qpdf(job) : NULL;
     int pages = -1;
-    const char *last = text_member(request->arguments, "lastUpdate");
     if (pdf)
         qpdf_silence_errors(pdf);
-    // An update may change the tree of pages, which the job has read.
-    if (pdf && (!last || (update_objects(pdf, last) && !(qpdf_update_all_pages_cache(pdf) & QPDF_ERRORS)))) {
+    if (pdf && (!update || update_objects(pdf, update))) {
         set_information(pdf, yyjson_obj_get(request->arguments, "information"));
         complete_trailer(pdf);
         pages = qpdf_get_num_pages(pdf);

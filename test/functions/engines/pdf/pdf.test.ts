@@ -25,7 +25,7 @@ it('writes changes that follow each other in one pass', async () => {
 
   expect(edits).toEqual([
     {
-      ...{ merge: [], rotate: 90, lastUpdate: 'changes.json', information: { Title: 'A' } },
+      ...{ merge: [], rotate: 90, update: 'changes.json', information: { Title: 'A' } },
       ...{ flatten: false, compress: true },
     },
   ]);
@@ -33,7 +33,7 @@ it('writes changes that follow each other in one pass', async () => {
 });
 
 it.each([
-  [{ update: 'changes.json', flatten: true }, { lastUpdate: 'changes.json' }, { flatten: true }],
+  [{ update: 'changes.json', flatten: true }, { update: 'changes.json' }, { flatten: true }],
   [{ pages: [1] }, {}, { pages: [1] }],
   // qpdf would change the appearances of merged fields only in the first of two passes.
   [{ linearize: true }, {}, { linearize: true }],
@@ -45,12 +45,12 @@ it.each([
   expect(edits).toEqual([{ rotate: 90, ...before }, after]);
 });
 
-it('makes an update first if pages change after it', async () => {
+it('writes an update before pages change', async () => {
   const { pdf, edits } = open();
 
   await pdf.edit({ update: 'changes.json', pages: [1] });
 
-  expect(edits).toEqual([{ update: 'changes.json', pages: [1] }]);
+  expect(edits).toEqual([{ update: 'changes.json' }, { pages: [1] }]);
 });
 
 it('is not used before it is written', async () => {
