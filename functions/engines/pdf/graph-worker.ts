@@ -46,6 +46,7 @@ const operations = {
       /** Whether qpdf merges it into another document without losing parts. */
       isMergeable: graph.root['/OCProperties'] === undefined && !hasInlineFiles(graph),
       isBare: isBare(graph),
+      hasFiles: graph.dict(graph.root['/Names'])['/EmbeddedFiles'] !== undefined,
       /** Claims are part of the metadata; see `Marks`. */
       marks: isDescribed ? readMarks(source) : undefined,
     };

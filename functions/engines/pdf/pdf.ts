@@ -10,7 +10,15 @@ import { type ScriptDependencies, sandboxedPool } from '../worker/sandbox.ts';
 import type { EncryptionFacts, Marks } from './graph/marks.ts';
 import type { GraphOperations } from './graph-worker.ts';
 import { createPdfium, type Pdfium } from './pdfium.ts';
-import { type Changes, createQpdf, type Edit, type PdfFile, type Qpdf, type StreamList } from './qpdf.ts';
+import {
+  type Changes,
+  createQpdf,
+  type Edit,
+  type Edited,
+  type PdfFile,
+  type Qpdf,
+  type StreamList,
+} from './qpdf.ts';
 
 const GRAPH_SCRIPT = fileURLToPath(new URL('./graph-worker.ts', import.meta.url));
 const GRAPH_LIMITS = { heap: 1024, requests: 200, cost: 60, memory: 500, maxMemory: 1500 };
@@ -46,7 +54,7 @@ export function createPdfPrograms(dependencies: ScriptDependencies, times?: Stal
 export const MAX_JSON = 100_000_000;
 
 /** A file with objects or streams of a PDF. */
-interface PdfJson {
+interface PdfJson extends Edited {
   readonly path: string;
   readonly bytes: number;
 }
@@ -231,8 +239,9 @@ export class Pdf implements PdfFile {
 
   async #json(json: NonNullable<Edit['json']>): Promise<PdfJson> {
     const path = newFile(this.#request, '.json');
-    await this.#programs.qpdf.edit(this.#file, path, { ...this.#changes, json }, this.#request);
-    return { path, bytes: (await stat(path)).size };
+    const edit = { ...this.#changes, json };
+    const edited = await this.#programs.qpdf.edit(this.#file, path, edit, this.#request);
+    return { ...edited, path, bytes: (await stat(path)).size };
   }
 }
 

@@ -11,13 +11,15 @@ export interface Qpdf {
    * Reads `source` and writes `target`. All files must be in the conversion's directory.
    * @throws ConversionError `PASSWORD_REQUIRED`, `WRONG_PASSWORD`, `CORRUPT_SOURCE`, `TIMED_OUT`
    */
-  edit(
-    source: PdfFile,
-    target: string,
-    edit: Edit,
-    request: WorkerRequest,
-  ): Promise<{ readonly pageCount: number }>;
+  edit(source: PdfFile, target: string, edit: Edit, request: WorkerRequest): Promise<Edited>;
   close(): Promise<void>;
+}
+
+/** Describes the document that qpdf has written. */
+export interface Edited {
+  readonly pageCount: number;
+  /** Whether it consists of pages and nothing that refers to them, is not encrypted, and claims to follow no standard. */
+  readonly isPlain: boolean;
 }
 
 const MESSAGES = {
@@ -46,7 +48,7 @@ export function createQpdf(dependencies: ProgramDependencies): Qpdf {
     const streams = typeof edit.json === 'object' ? input(edit.json.path) : undefined;
     const list = typeof edit.json === 'object' ? edit.json.index : undefined;
     const args = { source, password, update, job, information, streams, list };
-    return client.run<{ pageCount: number }>(
+    return client.run<Edited>(
       { operation: 'edit', arguments: args, inputs: [...inputs], outputs: [output] },
       request,
     );

@@ -2,10 +2,14 @@
 //
 //   qpdf <private directory> <readable directory>...
 //
-// edit   "source", "password", "job", "update", "information", "streams", "list" → {"pageCount":number}: `job` is qpdf's
-//        own job JSON (see `qpdf --job-json-help`). `update`, a JSON of changed objects, and `information`, entries of
-//        the document information dictionary, change its result. With `streams`, a JSON of lists of references, the job
-//        writes only the objects in the list with index `list`. All but the job are optional.
+// edit   "source", "password", "job", "update", "information", "streams", "list" → {"pageCount":number,"isPlain":boolean}:
+//        `job` is qpdf's own job JSON (see `qpdf --job-json-help`). `update`, a JSON of changed objects, and
+//        `information`, entries of the document information dictionary, change its result. With `streams`, a JSON of
+//        lists of references, the job writes only the objects in the list with index `list`. All but the job are
+//        optional.
+// Declares memmem.
+#define _GNU_SOURCE
+
 #include <malloc.h>
 #include <qpdf/qpdfjob-c.h>
 #include <stdio.h>
@@ -89,6 +93,37 @@ static bool update_objects(qpdf_data pdf, const char *update)
            !(qpdf_update_all_pages_cache(pdf) & QPDF_ERRORS);
 }
 
+// Whether a document has metadata that may claim that it follows a standard.
+static bool has_claims(qpdf_data pdf, qpdf_oh metadata)
+{
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    if (qpdf_oh_get_stream_data(pdf, metadata, qpdf_dl_generalized, NULL, &bytes, &size) & QPDF_ERRORS)
+        return true;
+    const bool found = memmem(bytes, size, "aid:part", 8) != NULL;
+    qpdf_oh_free_buffer(&bytes);
+    return found;
+}
+
+// Whether a document consists of pages and nothing that refers to them, is not encrypted, and claims nothing.
+static bool is_plain(qpdf_data pdf, int pages)
+{
+    static const char *const known[] = { "/Type", "/Pages", "/Metadata", "/Version", "/Lang", "/PageLayout",
+                                         "/PageMode", "/ViewerPreferences", NULL };
+    const qpdf_oh catalog = qpdf_get_root(pdf);
+    bool plain = !qpdf_is_encrypted(pdf);
+    qpdf_oh_begin_dict_key_iter(pdf, catalog);
+    while (qpdf_oh_dict_more_keys(pdf))
+        plain = index_of(qpdf_oh_dict_next_key(pdf), known) >= 0 && plain;
+    for (int index = 0; plain && index < pages; index++) {
+        const qpdf_oh page = qpdf_get_page_n(pdf, (size_t)index);
+        plain = !qpdf_oh_has_key(pdf, page, "/Annots") && !qpdf_oh_has_key(pdf, page, "/StructParents");
+        qpdf_oh_release(pdf, page);
+    }
+    return plain && (!qpdf_oh_has_key(pdf, catalog, "/Metadata") ||
+                     !has_claims(pdf, qpdf_oh_get_key(pdf, catalog, "/Metadata")));
+}
+
 // Returns the job as text, with the objects that it writes if they are in a file, because there may be many.
 static char *job_text(yyjson_val *arguments)
 {
@@ -129,12 +164,14 @@ static void edit(const struct request *request)
     qpdfjob_handle job = qpdfjob_init();
     qpdf_data pdf = qpdfjob_initialize_from_json(job, text) == qpdf_exit_success ? qpdfjob_create_qpdf(job) : NULL;
     int pages = -1;
+    bool plain = false;
     if (pdf)
         qpdf_silence_errors(pdf);
     if (pdf && (!update || update_objects(pdf, update))) {
         set_information(pdf, yyjson_obj_get(request->arguments, "information"));
         complete_trailer(pdf);
         pages = qpdf_get_num_pages(pdf);
+        plain = is_plain(pdf, pages);
         const int status = qpdfjob_write_qpdf(job, pdf);
         // Warnings report damage that was repaired.
         if (status != qpdf_exit_success && status != qpdf_exit_warning)
@@ -146,7 +183,7 @@ static void edit(const struct request *request)
     free(text);
     if (pages >= 0) {
         FILE *answer = begin_answer("result");
-        fprintf(answer, "{\"pageCount\":%d}", pages);
+        fprintf(answer, "{\"pageCount\":%d,\"isPlain\":%s}", pages, plain ? "true" : "false");
         finish_answer(answer);
     } else {
         send_reason(request->arguments, text_member(yyjson_obj_get(request->arguments, "job"), "outputFile"));

@@ -114,7 +114,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
       ],
       // Documents without files need not be read again.
       attachments: parts.flatMap((pdf, index) =>
-        index === 0 || inspected[index]!.facts.isBare ? [] : [{ pdf, prefix: `${ATTACHED}${index + 1}-` }],
+        index > 0 && inspected[index]!.facts.hasFiles ? [{ pdf, prefix: `${ATTACHED}${index + 1}-` }] : [],
       ),
       decrypt: true,
     });
@@ -240,9 +240,9 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     for (const password of new Set([ownerPassword, undefined, userPassword])) {
       try {
         const pdf = await readable(new Pdf(programs, { path, password }, conversion));
-        const { bytes } = await pdf.objects();
+        const { bytes, pageCount, isPlain } = await pdf.objects();
         checkGraphs(bytes);
-        const facts = await pdf.ask('inspect', {}, { source: pdf.path });
+        const facts = isPlain ? { ...PLAIN, pageCount } : await pdf.ask('inspect', {}, { source: pdf.path });
         if (facts.pageCount > 0) return { pdf, bytes, facts, parameter };
         throw new ConversionError('CORRUPT_SOURCE', 'The document has no pages.');
       } catch (thrown) {
@@ -332,12 +332,24 @@ function checkGraphs(bytes: number): void {
   throw new ConversionError('SOURCE_TOO_LARGE', 'The documents have too many objects to change.');
 }
 
+type Facts = Awaited<ReturnType<GraphOperations['inspect']>>;
+
+/** The facts about a plain document; see `Edited`. */
+const PLAIN: Omit<Facts, 'pageCount'> = {
+  isEncrypted: false,
+  isSigned: false,
+  isMergeable: true,
+  isBare: true,
+  hasFiles: false,
+  marks: undefined,
+};
+
 /** A source whose objects have been read. */
 interface Inspected {
   readonly pdf: Pdf;
   /** Bytes of the objects. */
   readonly bytes: number;
-  readonly facts: Awaited<ReturnType<GraphOperations['inspect']>>;
+  readonly facts: Facts;
   readonly parameter: string;
 }
 

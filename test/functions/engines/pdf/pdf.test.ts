@@ -8,7 +8,7 @@ function open() {
   const qpdf = {
     edit: async (_source: unknown, _target: string, edit: Edit) => {
       edits.push(edit);
-      return { pageCount: 1 };
+      return { pageCount: 1, isPlain: false };
     },
   };
   const request = { account: 'test', signal: new AbortController().signal, directory: '/work' };

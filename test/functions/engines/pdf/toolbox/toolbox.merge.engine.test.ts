@@ -20,12 +20,22 @@ const url = await serveFiles({
     'latin1',
   ),
   'fields.pdf': withAppearance('B'),
-  'plain.pdf': makePdf(numberedPages(3)),
+  'plain.pdf': plainPdf(3),
+  'form.pdf': makePdf(numberedPages(3)),
   'locked.pdf': makePdf(numberedPages(1), { password: 'secret' }),
   'letter.docx': Buffer.from('PK\x03\x04      [Content_Types].xml', 'latin1'),
   'noise.bin': Buffer.from('\x01\x02\x03'),
 });
 const APPEND = `-append=${url('b.pdf')}`;
+
+/** A document without a form. */
+function plainPdf(count: number): Buffer {
+  const text = makePdf(numberedPages(count)).toString('latin1');
+  return Buffer.from(
+    text.replace('/AcroForm << /Fields [] >>', (form) => ' '.repeat(form.length)),
+    'latin1',
+  );
+}
 
 /** A document with a field whose appearance names the form's font. */
 function withAppearance(title: string): Buffer {
@@ -176,20 +186,29 @@ it('keeps the fonts of fields when it merges and linearizes', async () => {
 });
 
 it.each([
-  ['that have only pages', numberedPages(2), 5],
-  ['with bookmarks and layers', undefined, 9],
-])('merges documents %s in few steps', async (_, pages, expected) => {
-  const steps = { count: 0 };
+  ['of pages', plainPdf(2), 'plain.pdf', 3],
+  ['with a form', plainPdf(2), 'form.pdf', 4],
+  ['with bookmarks, layers and files', A, 'b.pdf', 9],
+])('merges documents %s in few steps', async (_, source, name, expected) => {
+  let steps = 0;
   const waiting = (change: number) => {
-    if (change > 0) steps.count += change;
+    if (change > 0) steps += change;
   };
   const engine = await startEngine(pdftools, createEngine, { egress: sharedGuard, observer: { waiting } });
   onTestFinished(engine.close);
-  const [source, name] = pages ? [makePdf(pages), 'plain.pdf'] : [A, 'b.pdf'];
 
   await engine.convertOne(source, { format: 'pdf', options: `-append=${url(name)}` });
 
-  expect(steps.count).toBe(expected);
+  expect(steps).toBe(expected);
+});
+
+it('does not show a panel for attached files if there are none', async () => {
+  const merged = await convertOne(plainPdf(1), {
+    format: 'pdf',
+    options: `-append=${url('plain.pdf')} --pdf-version=PDF/A-1b -force`,
+  });
+
+  expect(merged.includes('/UseAttachments')).toBe(false);
 });
 
 it('merges attached files that are no objects of their own', async () => {
