@@ -4,7 +4,7 @@ import { encryptionOf } from '../engines/pdf/finish-options.ts';
 import { createPdfPrograms, Pdf } from '../engines/pdf/pdf.ts';
 import { createPdfEngine } from '../engines/pdf/pdf-engine.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
-import { changesOf } from '../engines/pdf/rewrite.ts';
+import { changesOf, SIGNED } from '../engines/pdf/rewrite.ts';
 import { createToolbox, type Prepared } from '../engines/pdf/toolbox/toolbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
@@ -71,7 +71,7 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
   /** Converts a document whose pages are already selected and rotated. */
   async function convertPrepared(
     conversion: PdftoolsConversion,
-    { pdf: changed, isArchive, pageCount, pages, warnings }: Prepared,
+    { pdf: changed, isArchive, isSigned, pageCount, pages, warnings }: Prepared,
     output: Required<Pick<PdfConversion, 'finish' | 'recompress'>>,
   ): Promise<Converted> {
     const { options, source, format, delivery } = conversion;
@@ -79,7 +79,8 @@ export function createEngine(dependencies: EngineDependencies): Engine<typeof pd
       const changes = changesOf(output, isArchive);
       const finished = await finishPdf(changed, changes, output.finish);
       const outputs = [{ path: finished.pdf.path, pages: pages.length }];
-      return { pageCount, warnings: [...warnings, ...finished.warnings], outputs };
+      const all = [...warnings, ...(isSigned ? [SIGNED] : []), ...finished.warnings];
+      return { pageCount, warnings: all, outputs };
     }
     const { path } = await changed.written();
     const whole = { firstPage: 1, lastPage: 0, pages: undefined, odd: false, even: false };

@@ -38,11 +38,20 @@ const operations = {
   inspect: async ({ graph: path, source }: { readonly graph: string; readonly source: string }) => {
     const graph = readGraph(path);
     const isDescribed = graph.root['/Metadata'] !== undefined;
+    const isSigned =
+      signaturesOf(graph, 0).length > 0 || graph.dict(graph.root['/Perms'])['/DocMDP'] !== undefined;
+    // qpdf removes those of fields and of usage rights.
+    const removed = Object.values(graph.dict(graph.root['/Perms']));
     return {
       pageCount: graph.pages.length,
       isEncrypted: graph.trailer['/Encrypt'] !== undefined,
-      isSigned:
-        signaturesOf(graph, 0).length > 0 || graph.dict(graph.root['/Perms'])['/DocMDP'] !== undefined,
+      isSigned,
+      /** Whether it has a signature that is no value of a field. */
+      hasOtherSignature:
+        !isSigned &&
+        [...graph.entries()].some(
+          ([ref, value]) => graph.dict(value)['/ByteRange'] !== undefined && !removed.includes(ref),
+        ),
       /** Whether qpdf merges it into another document without losing parts. */
       isMergeable: graph.root['/OCProperties'] === undefined && !hasInlineFiles(graph),
       isBare: isBare(graph),

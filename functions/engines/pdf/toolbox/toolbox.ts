@@ -47,6 +47,8 @@ export interface Prepared {
   readonly pdf: Pdf;
   /** Whether it claims to be PDF/A. */
   readonly isArchive: boolean;
+  /** Whether it has a signature, which cannot be valid. */
+  readonly isSigned: boolean;
   /** Number of pages of all sources. */
   readonly pageCount: number;
   /** The selected pages, as numbered in the merged document. */
@@ -158,6 +160,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     return {
       pdf,
       isArchive: isArchive && !isUnclaimed,
+      isSigned: inspected.some(({ facts }) => facts.hasOtherSignature),
       pageCount,
       pages,
       warnings: [...warnings, ...unclaimed],
@@ -338,6 +341,7 @@ type Facts = Awaited<ReturnType<GraphOperations['inspect']>>;
 const PLAIN: Omit<Facts, 'pageCount'> = {
   isEncrypted: false,
   isSigned: false,
+  hasOtherSignature: false,
   isMergeable: true,
   isBare: true,
   hasFiles: false,

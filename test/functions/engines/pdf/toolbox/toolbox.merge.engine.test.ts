@@ -202,6 +202,17 @@ it.each([
   expect(steps).toBe(expected);
 });
 
+it('warns of a signature that is no field', async () => {
+  const document = documentPdf('A', 1).toString('latin1');
+  const signed = document
+    .replace('/Type/Catalog', '/Type/Catalog/Other 13 0 R')
+    .replace('13 0 obj\nnull', '13 0 obj\n<</Type/Sig/ByteRange[0 10 20 10]>>');
+
+  const { warnings } = await convert(Buffer.from(signed, 'latin1'), { format: 'pdf', options: APPEND });
+
+  expect(warnings).toEqual([expect.stringMatching(/signatures/)]);
+});
+
 it('does not show a panel for attached files if there are none', async () => {
   const merged = await convertOne(plainPdf(1), {
     format: 'pdf',
