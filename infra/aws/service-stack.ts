@@ -157,18 +157,17 @@ export class ServiceStack extends Stack {
     const accessLog = endpoint.accessLog ? [endpoint.accessLog] : [];
     const logs = [...[router, ...functions.values()].map(({ logGroup }) => logGroup), ...accessLog];
     new Queries(this, 'Queries', { folder: this.stackName, logs });
-    if (settings.wafRate !== undefined) {
-      new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn: endpoint.deploymentStage.stageArn });
+    if (settings.wafRate !== null) {
+      const { stageArn } = endpoint.deploymentStage;
+      new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn, frontSecret: front?.secret });
     }
 
-    this.#output(
-      'BaseUrl',
-      `https://${host}`,
-      'Base URL. Send conversion requests to this URL followed by /api/.',
-    );
+    this.#output('BaseUrl', origin, 'Base URL. Send conversion requests to this URL followed by /api/.');
     if (site) this.#output('SiteUrl', siteUrl, 'Pages to try a conversion, and for accounts.');
-    if (front)
-      this.#output('FrontUrl', `http://${front.distributionDomainName}`, 'The same over HTTP and HTTPS.');
+    if (front) {
+      const scheme = settings.front?.acceptUnencryptedHttp ? 'http' : 'https';
+      this.#output('FrontUrl', `${scheme}://${front.distributionDomainName}`, 'URL of CloudFront.');
+    }
     if (endpoint.domainTarget !== undefined)
       this.#output('DomainTarget', endpoint.domainTarget, 'Target of the DNS record of your domain.');
     this.#output('ResultsBucket', bucket.bucketName, 'Stores the results.');

@@ -16,6 +16,9 @@ const byFunction = (max: number) => z.partialRecord(z.enum(FUNCTIONS), integer({
 /** Seconds that the router and the start of a tool need in addition to a conversion. */
 const FRONT_RESERVE = 10;
 
+/** Requests of one IP address per minute that WAF accepts if accounts have no such limit. */
+const UNLIMITED_PER_MINUTE = 3000;
+
 const parameter = z
   .string()
   .regex(/^\/[\w.-]+(\/[\w.-]+)*$/, 'Must be the name of an SSM parameter such as /docmill/smtp');
@@ -78,6 +81,11 @@ const schema = z
       .default([]),
     /** Seconds until the URL of a result expires. It also expires with the router's temporary credentials. */
     urlLifetime: integer({ min: 1, max: MAX_URL_LIFETIME }).default(3600),
+    /**
+     * Whether customers depend on this stage. Production has a `wafRate` by default. True by default, and false for
+     * stages other than `prod`.
+     */
+    production: z.boolean().default(true),
     /** Days until results are deleted. */
     resultDays: integer({ min: 1, max: 3650 }).default(1),
     /** Days until logs are deleted. */
@@ -146,8 +154,8 @@ const schema = z
      */
     accountConcurrency: integer({ min: 2, max: 1_000_000 }).default(10),
     /**
-     * Requests per second and burst that the gateway accepts for each path. Each defaults to half of
-     * `accountConcurrency`, but the rate at least to 50, so that requests without a key cannot use it up.
+     * Requests per second and burst that the gateway accepts for each path. Each defaults to four times
+     * `accountConcurrency`, but at least 100, which is more than that concurrency can convert.
      */
     throttle: z.strictObject({ rate: z.number().positive(), burst: integer(COUNTS) }).optional(),
     /** MiB by function, overriding the size in the tool's `tool.ts`. At least 1769 for a full core. */
@@ -155,12 +163,21 @@ const schema = z
     /** A custom domain, with a certificate in the stack's region. */
     domain: domain.optional(),
     /**
-     * CloudFront in front of the gateway, which also accepts plain HTTP. A `timeout` above 120 s needs a higher
-     * quota.
+     * CloudFront in front of the gateway. A `timeout` above 120 s needs a higher quota. `acceptUnencryptedHttp` also
+     * accepts `http` URLs: everyone on the way can then read the key and the URL of the result.
      */
-    front: z.strictObject({ timeout: integer({ min: 1, max: 300 }), domain: domain.optional() }).optional(),
-    /** Requests in five minutes above which WAF blocks an IP address. Cannot be combined with `front`. */
-    wafRate: integer({ min: 10, max: 2_000_000_000 }).optional(),
+    front: z
+      .strictObject({
+        timeout: integer({ min: 1, max: 300 }),
+        domain: domain.optional(),
+        acceptUnencryptedHttp: z.boolean().default(false),
+      })
+      .optional(),
+    /**
+     * Requests in five minutes above which WAF blocks an IP address, or a tenth of that without a key. `null` turns WAF
+     * off. In production, the default is what one account may send.
+     */
+    wafRate: integer({ min: 10, max: 2_000_000_000 }).nullable().optional(),
     /** Runs tools in your VPC. They download sources, so the subnets need a route to the internet (NAT). */
     network: z
       .strictObject({
@@ -183,30 +200,28 @@ const schema = z
      */
     provisioned: byFunction(100_000),
   })
-  .superRefine(
-    ({ provisioned, tenantIsolation, front, wafRate, conversionLimits, ...more }, { addIssue }) => {
-      if (more.monthlyBudget !== undefined && more.alarmEmail === undefined)
-        addIssue({
-          code: 'custom',
-          path: ['monthlyBudget'],
-          message: 'needs alarmEmail, which the email is sent to',
-        });
-      const warm = TOOLS.filter((name) => provisioned[name] !== undefined);
-      if (tenantIsolation && warm.length > 0) {
-        const message = `cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two`;
-        addIssue({ code: 'custom', path: ['provisioned'], message });
-      }
-      if (front && conversionLimits.seconds + FRONT_RESERVE > front.timeout) {
-        const message = `must be at most ${front.timeout - FRONT_RESERVE}, ${FRONT_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
-        addIssue({ code: 'custom', path: ['conversionLimits', 'seconds'], message });
-      }
-      if (front && wafRate !== undefined) {
-        const message =
-          'cannot be set together with front: the gateway sees the IP addresses of CloudFront, which all callers share';
-        addIssue({ code: 'custom', path: ['wafRate'], message });
-      }
-    },
-  );
+  .superRefine(({ provisioned, tenantIsolation, front, conversionLimits, ...more }, { addIssue }) => {
+    if (more.monthlyBudget !== undefined && more.alarmEmail === undefined)
+      addIssue({
+        code: 'custom',
+        path: ['monthlyBudget'],
+        message: 'needs alarmEmail, which the email is sent to',
+      });
+    const warm = TOOLS.filter((name) => provisioned[name] !== undefined);
+    if (tenantIsolation && warm.length > 0) {
+      const message = `cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two`;
+      addIssue({ code: 'custom', path: ['provisioned'], message });
+    }
+    if (front && conversionLimits.seconds + FRONT_RESERVE > front.timeout) {
+      const message = `must be at most ${front.timeout - FRONT_RESERVE}, ${FRONT_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
+      addIssue({ code: 'custom', path: ['conversionLimits', 'seconds'], message });
+    }
+  })
+  .transform(({ wafRate, ...settings }) => {
+    const { production, rateLimits } = settings;
+    const rate = 5 * (rateLimits.perMinute || UNLIMITED_PER_MINUTE);
+    return { ...settings, wafRate: wafRate === undefined && production ? rate : (wafRate ?? null) };
+  });
 
 export type Settings = z.output<typeof schema>;
 
@@ -236,7 +251,9 @@ export function parseSettings(json: unknown, stage?: string): Settings {
     throw new Error(
       `There is no stage '${stage}' in the settings. To create it, add it to stages: "stages": { "${stage}": {} }.`,
     );
-  const result = schema.safeParse(merge(general, stage === undefined ? {} : stages[stage]));
+  const defaults = { production: stage === undefined || stage === 'prod' };
+  const chosen = merge(general, stage === undefined ? {} : stages[stage]);
+  const result = schema.safeParse(merge(defaults, chosen));
   if (result.success) return result.data;
   const issues = result.error.issues.map(
     ({ path, message }) => `${path.join('.') || 'settings'}: ${message}.`,

@@ -28,5 +28,8 @@ export const SITE_PATH = '/api/site';
 /** Header with a secret by which the router recognizes requests that CloudFront has passed on. */
 export const FRONT_HEADER = 'X-Docmill-Front';
 
+/** Header in which CloudFront passes on the IP address of its viewer, and nothing else. */
+export const VIEWER_HEADER = 'X-Docmill-Viewer';
+
 /** Maximum bytes of files in an event or a response of a function: base64 of them fits into Lambda's 6 MB. */
 export const MAX_INLINE_BYTES = 4_500_000;

@@ -74,11 +74,13 @@ const PATHS = Object.entries<Route>(ROUTES).map(([path, route]) => ({
 const SITE = SITE_PATH.split('/').at(-1)!;
 
 /**
- * Requests per second to a path that the gateway accepts at least. It cannot tell requests with a key from those
- * without one, so strangers must not use up what it accepts. Without a key, a request takes the router a few
- * milliseconds: these take less than one execution. Lambda itself starts at most ten a second for each execution.
+ * Requests per second to a path that the gateway accepts for each execution, and at least. It cannot tell requests with
+ * a key from those without one, so neither strangers nor customers may use it up: a conversion takes two executions for
+ * longer than an eighth of a second, and WAF limits strangers. Lambda itself starts ten a second for each execution.
  */
-const MIN_RATE = 50;
+const [RATE_PER_EXECUTION, MIN_RATE] = [4, 100];
+/** The same for each public path. Its response takes the router a few milliseconds. */
+const PUBLIC_THROTTLE = { throttlingRateLimit: 10, throttlingBurstLimit: 10 };
 /** The same for each of the two resources of the site. A page takes four requests. */
 const SITE_THROTTLE = { throttlingRateLimit: 20, throttlingBurstLimit: 20 };
 
@@ -112,8 +114,7 @@ export class Endpoint extends RestApi {
       | 'logDays'
     >,
   ) {
-    // A conversion takes two executions: its tool, and the router that waits for it.
-    const conversions = Math.max(1, Math.floor(accountConcurrency / 2));
+    const rate = Math.max(MIN_RATE, RATE_PER_EXECUTION * accountConcurrency);
     // Beside this construct, which does not exist yet.
     const log =
       accessLog &&
@@ -136,14 +137,11 @@ export class Endpoint extends RestApi {
           accessLogDestination: new LogGroupLogDestination(log),
           accessLogFormat: AccessLogFormat.custom(JSON.stringify({ ...ACCESS_LOG, ...(logIp && CALLER_IP) })),
         }),
-        throttlingRateLimit: throttle?.rate ?? Math.max(MIN_RATE, conversions),
-        throttlingBurstLimit: throttle?.burst ?? conversions,
+        throttlingRateLimit: throttle?.rate ?? rate,
+        throttlingBurstLimit: throttle?.burst ?? rate,
         // Throttled, because everyone may call these, and each call takes an execution.
         methodOptions: Object.fromEntries([
-          ...PATHS.filter(({ isPublic }) => isPublic).map(({ path }) => [
-            `/${path}/GET`,
-            { throttlingRateLimit: 2, throttlingBurstLimit: 2 },
-          ]),
+          ...PATHS.filter(({ isPublic }) => isPublic).map(({ path }) => [`/${path}/GET`, PUBLIC_THROTTLE]),
           ...(site ? [SITE, `${SITE}/{proxy+}`].map((path) => [`/${path}/ANY`, SITE_THROTTLE]) : []),
         ]),
       },
@@ -225,7 +223,7 @@ export class Endpoint extends RestApi {
         'Access logs are a setting (`accessLog`): they need a role that is set once for the whole account, and the router logs each request.',
       APIG2:
         'The router validates every parameter, to report all mistakes at once in the form of the service.',
-      APIG3: 'WAF is a setting (`wafRate`): it has a monthly price, and the gateway throttles already.',
+      APIG3: 'WAF is a setting (`wafRate`), which is on in production: it has a monthly price.',
       APIG4:
         'Callers send their key in the query string; an authorizer would reject them with 401 and a body they do not expect.',
       APIG6: 'Execution logs contain the query string, and with it the key.',

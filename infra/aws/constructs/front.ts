@@ -6,6 +6,10 @@ import {
   CachePolicy,
   CacheQueryStringBehavior,
   Distribution,
+  Function as EdgeFunction,
+  FunctionCode,
+  FunctionEventType,
+  FunctionRuntime,
   HttpVersion,
   OriginProtocolPolicy,
   OriginRequestPolicy,
@@ -16,7 +20,7 @@ import {
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { Construct } from 'constructs';
 import { MAX_CACHE } from '../../../functions/conversion/request.ts';
-import { FRONT_HEADER, SITE_PATH } from '../../../functions/shared/settings/aws.ts';
+import { FRONT_HEADER, SITE_PATH, VIEWER_HEADER } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 
@@ -25,15 +29,23 @@ type FrontProps = { readonly host: string; readonly hasSite: boolean } & NonNull
 /** All error statuses that CloudFront would otherwise cache for 10 s if they have no `Cache-Control`. */
 const ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
+/** Overwrites what a caller may have sent in the header. */
+const NAME_VIEWER = `function handler({ request, viewer }) {
+  request.headers['${VIEWER_HEADER.toLowerCase()}'] = { value: viewer.ip };
+  return request;
+}`;
+
 /**
- * Accepts plain HTTP as well as HTTPS and passes each request on. Caches only the files of signed links with
- * `_cache`, because every other response has `no-store`.
+ * Passes each request on, and refuses plain HTTP unless it was asked for. A redirect would hide from callers that they
+ * send their key in clear text. Caches only the files of signed links with `_cache`, because every other response has
+ * `no-store`.
  */
 export class Front extends Distribution {
   /** Shows the router that a request came through this distribution, and not from a caller who knows the gateway. */
   readonly secret: string;
 
-  constructor(scope: Construct, id: string, { host, timeout, domain, hasSite }: FrontProps) {
+  constructor(scope: Construct, id: string, props: FrontProps) {
+    const { host, timeout, domain, hasSite, acceptUnencryptedHttp } = props;
     // The random part of the stack's ID, which callers never see.
     const secret = Fn.select(2, Fn.split('/', Stack.of(scope).stackId));
     const origin = new HttpOrigin(host, {
@@ -44,8 +56,14 @@ export class Front extends Distribution {
       customHeaders: { [FRONT_HEADER]: secret },
       keepaliveTimeout: Duration.seconds(60),
     });
+    const viewer = new EdgeFunction(scope, 'Viewer', {
+      comment: 'Passes on the IP address of the viewer.',
+      code: FunctionCode.fromInline(NAME_VIEWER),
+      runtime: FunctionRuntime.JS_2_0,
+    });
+    const functionAssociations = [{ function: viewer, eventType: FunctionEventType.VIEWER_REQUEST }];
     super(scope, id, {
-      comment: `${Stack.of(scope).stackName}: http and https`,
+      comment: `${Stack.of(scope).stackName}: ${acceptUnencryptedHttp ? 'http and https' : 'https'}`,
       ...(hasSite && {
         additionalBehaviors: {
           [`${SITE_PATH}*`]: {
@@ -55,13 +73,16 @@ export class Front extends Distribution {
             // Pages belong to one person, and identical requests must not wait for each other.
             cachePolicy: CachePolicy.CACHING_DISABLED,
             originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+            functionAssociations,
             compress: false,
           },
         },
       }),
       defaultBehavior: {
         origin,
-        viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,
+        viewerProtocolPolicy: acceptUnencryptedHttp
+          ? ViewerProtocolPolicy.ALLOW_ALL
+          : ViewerProtocolPolicy.HTTPS_ONLY,
         allowedMethods: AllowedMethods.ALLOW_ALL,
         cachePolicy: new CachePolicy(scope, 'FrontCache', {
           comment: 'Caches by the whole query.',
@@ -75,6 +96,7 @@ export class Front extends Distribution {
         }),
         // The gateway identifies its API by its own host name.
         originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+        functionAssociations,
         compress: false,
       },
       errorResponses: ERROR_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
@@ -90,9 +112,9 @@ export class Front extends Distribution {
     this.secret = secret;
     acknowledge(this, {
       CFR1: 'API keys decide who may convert, not countries.',
-      CFR2: 'The gateway throttles, and a rule that counts addresses needs a web ACL in another region.',
+      CFR2: 'The web ACL is on the stage of the gateway: one of CloudFront must be in us-east-1.',
       CFR3: 'Access logs would contain the query string, and with it the key.',
-      CFR4: 'The distribution exists to accept plain HTTP; with a domain of its own HTTPS is TLS 1.2 or better.',
+      CFR4: 'Plain HTTP is a setting (`acceptUnencryptedHttp`); with a domain of its own HTTPS is TLS 1.2 or better.',
     });
   }
 }

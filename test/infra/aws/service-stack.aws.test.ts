@@ -7,7 +7,7 @@ import { CURRENTLY_RECOMMENDED_FLAGS } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAX_CACHE } from '../../../functions/conversion/request.ts';
-import { TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
+import { FRONT_HEADER, TIMEOUTS, VIEWER_HEADER } from '../../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readStage } from '../../../infra/aws/outputs.ts';
@@ -25,7 +25,7 @@ const cdk = JSON.parse(readFileSync(join(import.meta.dirname, '../../../cdk.json
 const EVERYTHING: Settings = {
   ...settings,
   domain: { name: 'convert.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/a' },
-  front: { timeout: 120 },
+  front: { timeout: 120, acceptUnencryptedHttp: true },
   conversionLimits: { ...settings.conversionLimits, seconds: 110 },
   corsOrigins: ['https://example.com'],
   demo: { perAddress: 5, perHour: 60 },
@@ -336,21 +336,21 @@ describe('the stack', () => {
   });
 
   it.each([
-    [10, 5, 50],
-    [1000, 500, 500],
-    [3, 1, 50],
+    [10, 100],
+    [1000, 4000],
+    [3, 100],
   ])(
-    'accepts for an account with %i executions %i requests at once, and %i a second',
-    (accountConcurrency, conversions, rate) => {
+    'accepts for an account with %i executions %i requests at once and a second, more than it can convert',
+    (accountConcurrency, rate) => {
       synthesize({ ...settings, accountConcurrency }).hasResourceProperties('AWS::ApiGateway::Stage', {
         MethodSettings: Match.arrayWith([
           Match.objectLike({
             ResourcePath: '/*',
             HttpMethod: '*',
             ThrottlingRateLimit: rate,
-            ThrottlingBurstLimit: conversions,
+            ThrottlingBurstLimit: rate,
           }),
-          Match.objectLike({ ResourcePath: '/~1health', HttpMethod: 'GET', ThrottlingRateLimit: 2 }),
+          Match.objectLike({ ResourcePath: '/~1health', HttpMethod: 'GET', ThrottlingRateLimit: 10 }),
           Match.objectLike({ ResourcePath: '/~1site~1{proxy+}', HttpMethod: 'ANY', ThrottlingRateLimit: 20 }),
         ]),
       });
@@ -379,7 +379,8 @@ describe('the stack', () => {
   });
 
   it('contains no secret and logs no query string', () => {
-    const text = JSON.stringify(template.toJSON());
+    // The rule of WAF that looks for a key.
+    const text = JSON.stringify(template.toJSON()).replace('"SearchString":"apikey="', '');
 
     expect(text).not.toMatch(/AccessLogSetting|"DataTraceEnabled":true|apikey|SECRET/i);
   });
@@ -389,7 +390,8 @@ describe('the stack', () => {
       plain: settings,
       everything: EVERYTHING,
       dev: { ...settings, wafRate: 500 },
-      prod: { ...settings, wafRate: 500, front: { timeout: 120 } },
+      prod: { ...settings, front: { timeout: 120, acceptUnencryptedHttp: false } },
+      open: { ...settings, wafRate: null },
       private: { ...settings, network: { ...EVERYTHING.network!, tools: NAMES } },
     };
 
@@ -405,6 +407,51 @@ describe('the stack', () => {
       { VpcConfig: Match.anyValue(), TenancyConfig: Match.anyValue() },
       NAMES.length,
     );
+  });
+
+  it('refuses plain HTTP at CloudFront unless it was asked for', () => {
+    const policyOf = (acceptUnencryptedHttp: boolean) => {
+      const front = { timeout: 120, acceptUnencryptedHttp };
+      const [found] = Object.values(
+        synthesize({ ...settings, front }).findResources('AWS::CloudFront::Distribution'),
+      );
+      return found!.Properties.DistributionConfig.DefaultCacheBehavior.ViewerProtocolPolicy;
+    };
+
+    expect([policyOf(false), policyOf(true)]).toEqual(['https-only', 'allow-all']);
+  });
+
+  it('counts viewers of CloudFront by an address that they cannot choose, and blocks requests around it', async () => {
+    const fronted = synthesize({ ...settings, front: { timeout: 120, acceptUnencryptedHttp: false } });
+    const [acl] = Object.values(fronted.findResources('AWS::WAFv2::WebACL'));
+    const [direct, ...counted] = acl!.Properties.Rules;
+
+    expect(direct.Priority).toBe(0);
+    expect(direct.Statement.NotStatement.Statement.ByteMatchStatement).toMatchObject({
+      FieldToMatch: { SingleHeader: { Name: FRONT_HEADER.toLowerCase() } },
+      PositionalConstraint: 'EXACTLY',
+      SearchString: { 'Fn::Select': [2, { 'Fn::Split': ['/', { Ref: 'AWS::StackId' }] }] },
+    });
+    expect(counted).toHaveLength(2);
+    for (const { Statement } of counted)
+      expect(Statement.RateBasedStatement).toMatchObject({
+        AggregateKeyType: 'FORWARDED_IP',
+        ForwardedIPConfig: { HeaderName: VIEWER_HEADER, FallbackBehavior: 'MATCH' },
+      });
+
+    const [viewer] = Object.values(fronted.findResources('AWS::CloudFront::Function'));
+    const script = `${viewer!.Properties.FunctionCode}\nexport { handler }`;
+    const { handler } = await import(`data:text/javascript,${encodeURIComponent(script)}`);
+    const forged = { [VIEWER_HEADER.toLowerCase()]: { value: '10.0.0.1' } };
+    expect(handler({ request: { headers: forged }, viewer: { ip: '192.0.2.1' } }).headers).toEqual({
+      [VIEWER_HEADER.toLowerCase()]: { value: '192.0.2.1' },
+    });
+    const [{ Properties }] = Object.values(fronted.findResources('AWS::CloudFront::Distribution')) as [
+      { Properties: { DistributionConfig: Record<string, object> } },
+    ];
+    const { DefaultCacheBehavior, CacheBehaviors } = Properties.DistributionConfig;
+    for (const behavior of [DefaultCacheBehavior, ...(CacheBehaviors as object[])])
+      expect(behavior).toMatchObject({ FunctionAssociations: [{ EventType: 'viewer-request' }] });
   });
 
   it('has as many alarms, and metrics in them, as the guide says', () => {

@@ -68,10 +68,6 @@ describe('the settings', () => {
     [{ destinations: { onFailure: 'arn:aws:s3:::bucket' } }, 'destinations.onFailure: Must be the ARN'],
     [{ provisioned: { pdftools: 1 } }, 'provisioned: cannot name pdftools while tenantIsolation is on'],
     [
-      { wafRate: 500, front: { timeout: 60 }, conversionLimits: { seconds: 50 } },
-      'wafRate: cannot be set together with front',
-    ],
-    [
       { front: { timeout: 120 } },
       'conversionLimits.seconds: must be at most 110, 10 seconds less than front.timeout',
     ],
@@ -86,6 +82,19 @@ describe('the settings', () => {
       /urlLifetime: .*perMinute: .*perMonth: /,
     );
   });
+});
+
+it.each([
+  [undefined, {}, 15_000],
+  ['prod', {}, 15_000],
+  ['prod', { rateLimits: { perMinute: 100 } }, 500],
+  ['prod', { rateLimits: { perMinute: 0 } }, 15_000],
+  ['dev', {}, null],
+  ['dev', { production: true }, 15_000],
+  ['dev', { wafRate: 100 }, 100],
+  ['prod', { wafRate: null }, null],
+])('limit IP addresses by default in production: %s %j', (stage, own, wafRate) => {
+  expect(parseSettings({ ...own, stages: { dev: {}, prod: {} } }, stage).wafRate).toBe(wafRate);
 });
 
 describe('the settings of a stage', () => {
