@@ -25,8 +25,10 @@ it('imports a path that is not written out in one file only', () => {
   const computed = FILES.filter((file) => /\bimport\((?!['`])/.test(readFileSync(join(ROOT, file), 'utf8')));
 
   // The file also imports the types of that path.
-  expect(computed).toEqual(['functions/site/load.ts']);
-  expect(IMPORTS.get('functions/site/load.ts')).toContain('functions/site/dependencies.ts');
+  expect(computed).toEqual(['functions/platform/aws/load-parameters.ts']);
+  expect(IMPORTS.get('functions/platform/aws/load-parameters.ts')).toContain(
+    'functions/platform/aws/parameters.ts',
+  );
   expect(IMPORTS.get('layers/build.ts')).toContain('layers/pdf/build.ts');
 });
 

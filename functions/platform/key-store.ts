@@ -62,7 +62,8 @@ export function createKeys(table: Table): Keys {
   async function markUsed({ id, lastUsed }: KeyRecord): Promise<void> {
     if (lastUsed === dayOf()) return;
     // A write that fails, for example because it is throttled, must not refuse a valid key.
-    await table.update(id, { set: { lastUsed: dayOf() }, when: { hash: 'present' } }).catch(() => {});
+    // On AWS, the router may read and write no other attributes of a key.
+    await table.update(id, { set: { lastUsed: dayOf() }, when: { created: 'present' } }).catch(() => {});
   }
 
   return {

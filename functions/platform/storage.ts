@@ -13,6 +13,9 @@ export const DEMO_PREFIX = 'demo/';
 /** Prefix of the object keys of results that are deleted once they have been sent. */
 export const ONCE_PREFIX = 'once/';
 
+/** Prefix of the object keys of bundled sources on AWS. */
+export const SAMPLE_PREFIX = 'samples/';
+
 export interface GrantRequest {
   readonly prefix: string;
   readonly maxBytes: number;

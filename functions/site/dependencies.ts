@@ -1,41 +1,87 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readParameters, type SiteEnvironment } from '../platform/aws/environment.ts';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { readEnvironment, type SiteEnvironment, TABLE_CLIENT } from '../platform/aws/environment.ts';
+import { watchErrors } from '../platform/aws/lambda/metrics.ts';
+import { readParameters } from '../platform/aws/parameters.ts';
+import { createDynamoTable } from '../platform/aws/table.ts';
+import type { Health } from '../platform/invoke.ts';
 import { createSmtp } from '../platform/smtp.ts';
-import { MAX_INLINE_BYTES, SITE_PATH } from '../shared/settings/aws.ts';
-import type { ConversionLimits, Tool } from '../shared/tool.ts';
-import type { AccountDependencies } from './accounts/accounts.ts';
+import { createStores } from '../platform/stores.ts';
+import { createPricing } from '../platform/usage-report.ts';
+import type { GatewayEvent, Respond } from '../router/lambda/http.ts';
+import { presentationOf } from '../router/reply.ts';
+import { ConversionError } from '../shared/errors.ts';
+import { createLog, describe } from '../shared/log.ts';
+import { MAX_INLINE_BYTES, SITE_PATH, TIMEOUTS } from '../shared/settings/aws.ts';
+import { logSettings } from '../shared/settings/service.ts';
+import * as tools from '../tools.ts';
+import { createForward, type Forward } from './forward.ts';
 import { assetsOf } from './html.ts';
 import { createSite, type Site } from './site.ts';
 
-export { readParameters };
+interface SiteFunction {
+  readonly respond: Respond;
+  /** Waits for emails that are still being sent. */
+  readonly idle: () => Promise<void>;
+  readonly frontSecret: string | undefined;
+}
 
-type Shared = Pick<
-  AccountDependencies,
-  | 'keys'
-  | 'usage'
-  | 'failures'
-  | 'records'
-  | 'accounts'
-  | 'audit'
-  | 'operation'
-  | 'priceRows'
-  | 'limiter'
-  | 'defaultLimits'
-  | 'log'
-> & {
-  readonly tools: readonly Tool[];
-  readonly supportUrl: string;
-  readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
+/** Builds the site's function from the settings that the stack writes into its environment. */
+export function readSite(): SiteFunction {
+  const environment = readEnvironment<SiteEnvironment>();
+  const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
+  // The SDK would also retry errors after which the conversion may still be running.
+  const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { socketTimeout: TIMEOUTS.router } });
+  const forward = createForward(lambda, environment.router);
+  const tasks = new Set<Promise<void>>();
+  const keep = (task: Promise<void>) => {
+    const ended = task.then(
+      () => void tasks.delete(ended),
+      () => void tasks.delete(ended),
+    );
+    tasks.add(ended);
+    return task;
+  };
+  let opened: Promise<Site> | undefined;
+  const open = () => {
+    opened ??= openSite(environment, { log, keep, forward });
+    opened.catch(() => (opened = undefined));
+    return opened;
+  };
+
+  return {
+    frontSecret: environment.frontSecret,
+    idle: async () => void (await Promise.all(tasks)),
+    async respond(request, signal, event) {
+      const found = await (await open()).respond(request, environment.origin);
+      if (found && !('routed' in found)) return request.method === 'HEAD' ? { ...found, body: '' } : found;
+      const { path, member } = found?.routed ?? request;
+      const requestContext = { ...event.requestContext, path };
+      return forward({ ...event, requestContext, ...(member && { member }) }, signal).catch((thrown) => {
+        log('router failed', { cause: describe(thrown) }, 'error');
+        return presentationOf(request, event.requestContext.requestId).error(ConversionError.from(thrown));
+      });
+    },
+  };
+}
+
+interface Means {
+  readonly log: ReturnType<typeof createLog>;
   /** Takes emails that may be sent after the reply. */
   readonly keep: (task: Promise<void>) => Promise<void>;
-};
+  readonly forward: Forward;
+}
 
-/** Opens the site on AWS, with its secrets and the files beside this script. */
-export async function openSite(
-  { origin, resultsOrigin, resultHours, signUp, mail, openId }: SiteEnvironment,
-  { tools, supportUrl, keep, limits, ...shared }: Shared,
-): Promise<Site> {
+/** Opens the site with its secrets and the files beside this script. */
+async function openSite(environment: SiteEnvironment, { log, keep, forward }: Means): Promise<Site> {
+  const { origin, resultsOrigin, resultHours, signUp, mail, openId, sizes } = environment;
+  const client = new DynamoDBClient(TABLE_CLIENT);
+  const table = createDynamoTable({ client, table: environment.keyTable });
+  const { limiter, keys, usage, failures, ...stores } = createStores(table, Object.keys(tools));
+  const watched = <Store extends object>(store: Store) =>
+    watchErrors(store, log, environment.metricsNamespace);
   const folder = join(import.meta.dirname, 'site');
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   const named = [mail?.parameter, openId?.secretParameter].filter((name) => name !== undefined);
@@ -43,20 +89,35 @@ export async function openSite(
   const send = mail && createSmtp(secrets.get(mail.parameter)!, mail.from);
   const clientSecret = openId?.secretParameter && secrets.get(openId.secretParameter);
   return createSite({
-    tools,
+    tools: Object.values(tools),
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
     accounts: {
-      ...shared,
+      ...stores,
+      limiter: watched(limiter),
+      keys: watched(keys),
+      usage: watched(usage),
+      failures: watched(failures),
+      priceRows: sizes && createPricing(sizes),
+      defaultLimits: environment.defaultLimits,
+      operation: { health: () => readHealth(forward), version: environment.version },
+      log,
       signUp,
       sendMail: send && ((message) => keep(send(message))),
       openId: openId && { ...openId, clientSecret },
       origin: `${origin}${SITE_PATH}`,
     },
-    supportUrl: supportUrl === `${origin}${SITE_PATH}/support` ? undefined : supportUrl,
+    supportUrl: environment.supportUrl,
     resultOrigins: [resultsOrigin],
     path: SITE_PATH,
-    maxSource: limits.sourceBytes,
+    maxSource: environment.conversionLimits.sourceBytes,
     resultHours,
     maxBody: MAX_INLINE_BYTES,
   });
+}
+
+/** Asks the router for the state of the tools, which only it may invoke. */
+async function readHealth(forward: Forward): Promise<Health> {
+  const event = { httpMethod: 'GET', headers: {}, requestContext: { path: '/api/health' } };
+  const { body } = await forward(event as GatewayEvent, AbortSignal.timeout(TIMEOUTS.router));
+  return (JSON.parse(String(body)) as { tools: Health }).tools;
 }

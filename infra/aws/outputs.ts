@@ -5,6 +5,9 @@ import { textSetting } from '../../functions/shared/settings/environment.ts';
 /** File in which `npm run deploy` keeps the outputs of each stack that was deployed from this checkout. */
 export const OUTPUTS_FILE = join(import.meta.dirname, '../../dist/aws/outputs.json');
 
+/** File among the built functions with the versions of the service and its engines. */
+export const VERSION_FILE = 'version.json';
+
 /** The outputs of one stack by name. */
 type Outputs = Readonly<Record<string, string>>;
 
@@ -34,8 +37,6 @@ interface Stage {
   readonly suffix: string;
   /** Tags of every resource. */
   readonly tags: Readonly<Record<string, string>>;
-  /** Whether the stack is protected against deletion. */
-  readonly terminationProtection: boolean;
 }
 
 /** Returns the name of a stage's stack. */
@@ -43,10 +44,10 @@ export function stackName(serviceName: string, { suffix }: Pick<Stage, 'suffix'>
   return `${serviceName}${suffix}`;
 }
 
-/** Reads `-c stage=dev`. Each stage has its own stack, and `prod` cannot be deleted by accident. */
+/** Reads `-c stage=dev`. Each stage has its own stack. */
 export function readStage(stage: unknown): Stage {
   const service = { service: 'docmill' };
-  if (stage === undefined) return { suffix: '', tags: service, terminationProtection: false };
+  if (stage === undefined) return { suffix: '', tags: service };
   if (typeof stage !== 'string' || !/^[a-z][a-z0-9]{0,15}$/.test(stage)) {
     throw new Error(`The stage must be a word such as dev or prod, got '${stage}'.`);
   }
@@ -54,6 +55,5 @@ export function readStage(stage: unknown): Stage {
     name: stage,
     suffix: `-${stage}`,
     tags: { ...service, stage },
-    terminationProtection: stage === 'prod',
   };
 }

@@ -4,10 +4,14 @@ import { z } from 'zod';
 import { MAX_URL_LIFETIME } from '../../functions/shared/settings/aws.ts';
 import { isOrigin } from '../../functions/shared/settings/environment.ts';
 import { COUNTS, MEGABYTES } from '../../functions/shared/settings/service.ts';
+import type { Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 
 const TOOLS: readonly string[] = Object.keys(tools);
-const FUNCTIONS: readonly string[] = ['router', ...TOOLS];
+const BROWSERS: readonly string[] = Object.values<Tool>(tools)
+  .filter(({ sizing }) => sizing.layers.includes('chromium'))
+  .map(({ name }) => name);
+const FUNCTIONS: readonly string[] = ['router', 'site', ...TOOLS];
 
 const integer = ({ min, max }: { min: number; max: number }) => z.int().min(min).max(max);
 const count = integer(COUNTS);
@@ -15,6 +19,9 @@ const byFunction = (max: number) => z.partialRecord(z.enum(FUNCTIONS), integer({
 
 /** Seconds that the router and the start of a tool need in addition to a conversion. */
 const FRONT_RESERVE = 10;
+
+/** Environments of functions with tenant isolation that Lambda allows for each concurrent execution. */
+export const TENANTS_PER_EXECUTION = 2.5;
 
 /** Requests of one IP address per minute that WAF accepts if accounts have no such limit. */
 const UNLIMITED_PER_MINUTE = 3000;
@@ -82,8 +89,8 @@ const schema = z
     /** Seconds until the URL of a result expires. It also expires with the router's temporary credentials. */
     urlLifetime: integer({ min: 1, max: MAX_URL_LIFETIME }).default(3600),
     /**
-     * Whether customers depend on this stage. Production has a `wafRate` by default. True by default, and false for
-     * stages other than `prod`.
+     * Whether customers depend on this stage. Its stack and key table are protected against deletion, and `wafRate` and
+     * `heartbeatMinutes` are on by default. True by default, and false for stages other than `prod`.
      */
     production: z.boolean().default(true),
     /** Days until results are deleted. */
@@ -101,15 +108,20 @@ const schema = z
     /**
      * Gives each account (API key owner) its own execution environments of every tool: separate virtual machines,
      * `/tmp` and Runtime API. Lambda does not support it together with provisioned concurrency, and allows 2,500
-     * environments per 1,000 of concurrency. Changing it replaces the functions.
+     * environments per 1,000 of concurrency. Changing it replaces the functions. Without it, a process that survives a
+     * conversion can read the files of the next account, which `acceptSharedTenants` must accept.
      */
     tenantIsolation: z.boolean().default(true),
-    /** Limits of keys without their own limits. 0 means no limit. */
+    acceptSharedTenants: z.boolean().default(false),
+    /**
+     * Limits of keys without their own limits. 0 means no limit. `concurrent` defaults to half of `accountConcurrency`,
+     * but at most 50.
+     */
     rateLimits: z
       .strictObject({
         perMinute: count.default(3000),
         perMonth: count.default(1_000_000),
-        concurrent: count.default(50),
+        concurrent: count.optional(),
       })
       .prefault({}),
     /**
@@ -144,8 +156,8 @@ const schema = z
     /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
     alarmEmail: z.email().optional(),
     /**
-     * Dollars a month above which AWS Budgets sends an email to `alarmEmail`, for everything with the tags of the stage.
-     * Activate the tag `service` for cost allocation first.
+     * Dollars a month above which AWS Budgets sends an email to `alarmEmail`, for everything with the tag of the stack.
+     * Activate the tag `stack` for cost allocation first.
      */
     monthlyBudget: z.number().positive().optional(),
     /**
@@ -178,14 +190,31 @@ const schema = z
      * off. In production, the default is what one account may send.
      */
     wafRate: integer({ min: 10, max: 2_000_000_000 }).nullable().optional(),
-    /** Runs tools in your VPC. They download sources, so the subnets need a route to the internet (NAT). */
+    /**
+     * Runs tools in your VPC, and with `router` also the router and the site. Tools download sources, so the subnets need
+     * a route to the internet (NAT). A browser runs scripts of strangers there, which `acceptBrowser` must accept.
+     */
     network: z
       .strictObject({
         tools: z.array(z.enum(TOOLS)),
+        router: z.boolean().default(false),
+        acceptBrowser: z.boolean().default(false),
         subnetIds: z.array(z.string()),
         securityGroupIds: z.array(z.string()),
       })
       .optional(),
+    /** Offers the API only inside of VPCs, through these endpoints (`vpce-…`) of `execute-api`. */
+    privateApi: z.strictObject({ vpcEndpointIds: z.array(z.string().regex(/^vpce-/)).min(1) }).optional(),
+    /** KMS key (ARN) that encrypts results, the key table, logs and alarms, instead of keys of AWS. */
+    kmsKey: z
+      .string()
+      .regex(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'Must be the ARN of a KMS key')
+      .optional(),
+    /**
+     * Minutes between calls of `/api/health` through the public URL, which raise an alarm if they fail twice. `null`
+     * turns them off. 15 in production by default.
+     */
+    heartbeatMinutes: z.literal([1, 5, 10, 15, 30, 60]).nullable().optional(),
     /**
      * Queues or topics (ARNs) that receive the outcome of asynchronous direct invocations of tools. Each tool may
      * then send messages to them.
@@ -200,28 +229,66 @@ const schema = z
      */
     provisioned: byFunction(100_000),
   })
-  .superRefine(({ provisioned, tenantIsolation, front, conversionLimits, ...more }, { addIssue }) => {
-    if (more.monthlyBudget !== undefined && more.alarmEmail === undefined)
-      addIssue({
-        code: 'custom',
-        path: ['monthlyBudget'],
-        message: 'needs alarmEmail, which the email is sent to',
-      });
+  .superRefine((settings, { addIssue }) => {
+    const { provisioned, tenantIsolation, front, network, privateApi, conversionLimits, rateLimits } =
+      settings;
     const warm = TOOLS.filter((name) => provisioned[name] !== undefined);
+    const browsers = BROWSERS.filter((name) => network?.tools.includes(name));
+    const maxConcurrent = maxConcurrentOf(settings);
+    const refuse = (path: string, message: string) =>
+      addIssue({ code: 'custom', path: path.split('.'), message });
+    if (settings.monthlyBudget !== undefined && settings.alarmEmail === undefined)
+      refuse('monthlyBudget', 'needs alarmEmail, which the email is sent to');
     if (tenantIsolation && warm.length > 0) {
-      const message = `cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two`;
-      addIssue({ code: 'custom', path: ['provisioned'], message });
+      const names = warm.join(', ');
+      refuse(
+        'provisioned',
+        `cannot name ${names} while tenantIsolation is on: Lambda offers only one of the two`,
+      );
     }
+    if (!tenantIsolation && !settings.acceptSharedTenants) {
+      const reason = 'a process that survives a conversion can then read the files of other accounts';
+      refuse('tenantIsolation', `can be off only with acceptSharedTenants: true, because ${reason}`);
+    }
+    if (tenantIsolation && (rateLimits.concurrent ?? 0) > maxConcurrent) {
+      const reason = `Lambda allows ${maxConcurrent} environments of each tool for all accounts together`;
+      const quota = `accountConcurrency ${settings.accountConcurrency}`;
+      refuse('rateLimits.concurrent', `must be at most ${maxConcurrent}: with ${quota}, ${reason}`);
+    }
+    if (browsers.length > 0 && !network!.acceptBrowser) {
+      const reason = 'their browser runs scripts of strangers in your VPC';
+      refuse(
+        'network.tools',
+        `can name ${browsers.join(', ')} only with network.acceptBrowser: true, because ${reason}`,
+      );
+    }
+    if (privateApi && (front ?? settings.domain))
+      refuse('privateApi', 'cannot be set together with front or domain');
+    if (privateApi && settings.heartbeatMinutes && !network?.router)
+      refuse('heartbeatMinutes', 'needs network.router, because a private API can be called only from a VPC');
     if (front && conversionLimits.seconds + FRONT_RESERVE > front.timeout) {
-      const message = `must be at most ${front.timeout - FRONT_RESERVE}, ${FRONT_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
-      addIssue({ code: 'custom', path: ['conversionLimits', 'seconds'], message });
+      const rule = `must be at most ${front.timeout - FRONT_RESERVE}, ${FRONT_RESERVE} seconds less than front.timeout`;
+      refuse('conversionLimits.seconds', `${rule}: CloudFront gives up after that`);
     }
   })
-  .transform(({ wafRate, ...settings }) => {
-    const { production, rateLimits } = settings;
-    const rate = 5 * (rateLimits.perMinute || UNLIMITED_PER_MINUTE);
-    return { ...settings, wafRate: wafRate === undefined && production ? rate : (wafRate ?? null) };
+  .transform((settings) => {
+    const { production, rateLimits, privateApi, network, wafRate, heartbeatMinutes } = settings;
+    const rate = production ? 5 * (rateLimits.perMinute || UNLIMITED_PER_MINUTE) : null;
+    const isReachable = !privateApi || network?.router === true;
+    const concurrent = rateLimits.concurrent ?? Math.min(50, maxConcurrentOf(settings));
+    return {
+      ...settings,
+      rateLimits: { ...rateLimits, concurrent },
+      wafRate: wafRate === undefined ? rate : wafRate,
+      heartbeatMinutes:
+        heartbeatMinutes === undefined && production && isReachable ? 15 : (heartbeatMinutes ?? null),
+    };
   });
+
+/** Returns the environments that each tool can have: the account's share of tenants, which is also half of its executions. */
+function maxConcurrentOf({ accountConcurrency }: { readonly accountConcurrency: number }): number {
+  return Math.max(1, Math.floor((TENANTS_PER_EXECUTION * accountConcurrency) / TOOLS.length));
+}
 
 export type Settings = z.output<typeof schema>;
 

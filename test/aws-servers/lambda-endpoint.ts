@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { EventStreamCodec } from '@smithy/core/event-streams';
 
 /** How a function ended: its response, or its failure in Lambda's terms. */
 export interface Ending {
@@ -28,13 +29,15 @@ export type RunFunction = (name: string, event: unknown, account: string | undef
 export async function startLambdaEndpoint(run: RunFunction) {
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(request.url ?? '');
-    const name = /^\/2015-03-31\/functions\/([\w:-]{1,140})\/invocations$/.exec(path)?.[1];
+    const [, name, streaming] =
+      /^\/20\d\d-\d\d-\d\d\/functions\/([\w:-]{1,140})\/(response-streaming-)?invocations$/.exec(path) ?? [];
     if (request.method !== 'POST' || !name)
       return refuse(response, new Refusal(404, 'ResourceNotFoundException'));
     const given = request.headers['x-amz-tenant-id'];
     const account = typeof given === 'string' ? given : undefined;
     try {
       const { payload, functionError, log } = await run(name, await json(request), account);
+      if (streaming) return void response.end(streamOf(payload, functionError));
       if (functionError) response.setHeader('x-amz-function-error', functionError);
       if (request.headers['x-amz-log-type'] === 'Tail' && log !== undefined) {
         response.setHeader('x-amz-log-result', Buffer.from(log).subarray(-4096).toString('base64'));
@@ -57,6 +60,25 @@ export async function startLambdaEndpoint(run: RunFunction) {
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+/** Encodes a response as the messages of a stream. */
+function streamOf(payload: unknown, functionError: string | undefined): Buffer {
+  const codec = new EventStreamCodec(String, (text) => Buffer.from(text));
+  const message = (type: string, contentType: string, body: Uint8Array) =>
+    codec.encode({
+      headers: {
+        ':message-type': { type: 'string', value: 'event' },
+        ':event-type': { type: 'string', value: type },
+        ':content-type': { type: 'string', value: contentType },
+      },
+      body,
+    });
+  const end = JSON.stringify(functionError ? { ErrorCode: functionError } : {});
+  return Buffer.concat([
+    ...(payload instanceof Buffer ? [message('PayloadChunk', 'application/octet-stream', payload)] : []),
+    message('InvokeComplete', 'application/json', Buffer.from(end)),
+  ]);
 }
 
 function refuse(response: ServerResponse, { status, type }: Refusal): void {

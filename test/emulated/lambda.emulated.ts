@@ -357,12 +357,13 @@ describe('the rights of the router', () => {
 
     const outcomes = [
       await outcome(s3.send(new ListObjectsV2Command({ Bucket }))),
-      await outcome(s3.send(new DeleteObjectCommand({ Bucket, Key: 'a/b.png' }))),
+      await outcome(s3.send(new DeleteObjectCommand({ Bucket, Key: `${'0'.repeat(32)}/b.png` }))),
+      await outcome(s3.send(new DeleteObjectCommand({ Bucket, Key: 'cache/b.png' }))),
     ];
 
     s3.destroy();
-    expect(outcomes).toEqual(['AccessDenied', 'allowed']);
-    expect(emulator.denied).toHaveLength(1);
+    expect(outcomes).toEqual(['AccessDenied', 'allowed', 'AccessDenied']);
+    expect(emulator.denied).toHaveLength(2);
   });
 });
 

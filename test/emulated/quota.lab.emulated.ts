@@ -3,14 +3,14 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parseSettings } from '../../infra/aws/settings.ts';
 import { type Asked, type UsedEmulator, useEmulator } from './use-emulator.ts';
 
-const settings = parseSettings({});
-
 const CALLERS = 30;
 const QUOTA = 10;
 
 const isDone = ({ status }: Asked) => status === 200;
+/** Whether the service, or the account itself, is at capacity. */
 const isBusy = ({ status, headers, body }: Asked) =>
-  status === 503 && headers.get('retry-after') === '5' && body.endsWith('(OVERLOADED)');
+  Number(headers.get('retry-after')) > 0 &&
+  ((status === 503 && body.endsWith('(OVERLOADED)')) || (status === 429 && body.endsWith('(RATE_LIMITED)')));
 
 /** Starts some executions first: on Lambda each cold start has a core of its own, here all share those of one machine. */
 async function warm({ ask, urlOf }: UsedEmulator): Promise<void> {
@@ -77,8 +77,31 @@ describe('30 callers of an account with 10 executions', () => {
   });
 });
 
+describe('a customer beside 60 requests without a key in a second', () => {
+  const used = useEmulator({ quota: QUOTA });
+  beforeAll(() => warm(used()));
+
+  it('is refused 0 of 100 times', async () => {
+    const { ask, urlOf } = used();
+    const strangers: Array<Promise<Asked>> = [];
+    const flood = setInterval(() => {
+      strangers.push(ask({ app: 'imageproc', infile: urlOf('a.png'), outfile: 'a.jpg' }, ''));
+    }, 1000 / 60);
+    const refused: string[] = [];
+    for (let call = 0; call < 100; call += 1) {
+      const response = await ask({ app: 'imageproc', infile: urlOf(`${call}/a.png`), outfile: 'a.jpg' });
+      if (!isDone(response)) refused.push(response.body);
+    }
+    clearInterval(flood);
+
+    expect(strangers.length).toBeGreaterThan(100);
+    expect(refused).toEqual([]);
+    await Promise.all(strangers);
+  });
+});
+
 describe('30 callers of an account with a lower quota than configured', () => {
-  const used = useEmulator({ quota: QUOTA, settings: { ...settings, accountConcurrency: 1000 } });
+  const used = useEmulator({ quota: QUOTA, settings: parseSettings({ accountConcurrency: 1000 }) });
   beforeAll(() => warm(used()));
 
   it('cannot block each other: routers give up one by one, and the others continue', async () => {

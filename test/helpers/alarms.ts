@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { Template } from 'aws-cdk-lib/assertions';
-import { watchErrors, withCallMetrics } from '../../functions/platform/aws/lambda/metrics.ts';
+import {
+  conversionMetrics,
+  watchErrors,
+  withCallMetrics,
+} from '../../functions/platform/aws/lambda/metrics.ts';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
 import { createKeys } from '../../functions/platform/key-store.ts';
 import { createApiKey } from '../../functions/platform/keys.ts';
@@ -17,6 +18,7 @@ import { ServiceStack } from '../../infra/aws/service-stack.ts';
 import { parseSettings } from '../../infra/aws/settings.ts';
 import { startDynalite } from '../aws-servers/dynalite.ts';
 import { recordOf, unlimited } from '../functions/accounts.ts';
+import { createArtifacts } from '../infra/aws/artifacts.ts';
 import { createApp } from '../infra/aws/create-app.ts';
 import { metricLine } from '../lambda-emulator/account.ts';
 import { functionNameOf, STACK } from '../lambda-emulator/deployment.ts';
@@ -77,9 +79,11 @@ function periodOf({ Period, Metrics = [] }: AlarmResource): number {
 
 /** Whether the lines of one period exceed the threshold of an alarm. */
 export function isBreached(alarm: AlarmResource, lines: readonly string[]): boolean {
-  if (alarm.ComparisonOperator !== 'GreaterThanThreshold') throw new Error(alarm.ComparisonOperator);
   const value = evaluate(alarm, readMetrics(lines));
-  return value !== undefined && value > alarm.Threshold;
+  if (value === undefined) return alarm.TreatMissingData === 'breaching';
+  if (alarm.ComparisonOperator === 'LessThanThreshold') return value < alarm.Threshold;
+  if (alarm.ComparisonOperator !== 'GreaterThanThreshold') throw new Error(alarm.ComparisonOperator);
+  return value > alarm.Threshold;
 }
 
 function evaluate(alarm: AlarmResource, series: Series): number | undefined {
@@ -148,8 +152,10 @@ export function filterMetrics(template: Template, name: string, lines: readonly 
 
 /** Reads a pattern of terms of which a line must contain at least one, such as `?"a b" ?"c"`. */
 function matches(pattern: string): (line: string) => boolean {
-  const terms = [...pattern.matchAll(/\?"([^"]+)"/g)].map(([, term]) => term!);
-  if (terms.map((term) => `?"${term}"`).join(' ') !== pattern) throw new Error(`Unknown pattern: ${pattern}`);
+  const terms = [...pattern.matchAll(/"([^"]+)"/g)].map(([, term]) => term!);
+  const mark = terms.length > 1 ? '?' : '';
+  if (terms.map((term) => `${mark}"${term}"`).join(' ') !== pattern)
+    throw new Error(`Unknown pattern: ${pattern}`);
   return (line) => terms.some((term) => line.includes(term));
 }
 
@@ -202,6 +208,13 @@ export const PROVOCATIONS: Readonly<Record<string, () => Promise<string[]>>> = {
       }),
     ),
 
+  TenantEnvironments: () =>
+    linesOf(async (log) => {
+      const { ended } = conversionMetrics(log, STACK, () => 1);
+      const facts = { sourceBytes: 1, resultBytes: 1, pages: 1 } as Parameters<typeof ended>[2];
+      for (let index = 0; index < 21; index += 1) ended(index % 2 ? 'pdftools' : 'doc2any', 'OK', facts);
+    }),
+
   KeyTableErrors: async () => {
     const { client, close } = await startDynalite('keys');
     const lines = await linesOf(async (log) => {
@@ -240,29 +253,20 @@ interface AlarmResource extends MetricResource {
 }
 
 /** Synthesizes the stack with every alarm. Returns the alarms by name, the whole template and the settings. */
-export function readAlarms(name = STACK) {
-  const artifacts = mkdtempSync(join(tmpdir(), 'alarms-'));
-  const layers = new Set(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]));
-  const folders = [
-    ...['router', ...Object.keys(tools)].map((name) => `functions/${name}`),
-    ...[...layers].map((name) => `layers/${name}`),
-  ];
-  for (const folder of folders) {
-    mkdirSync(join(artifacts, folder), { recursive: true });
-    writeFileSync(join(artifacts, folder, 'index.mjs'), folder);
-  }
+export function readAlarms(name = STACK, more: object = {}) {
+  const { artifacts, remove } = createArtifacts();
   const chosen = {
     ...settings,
     alarmEmail: 'operator@example.com',
     conversionLimits: { ...settings.conversionLimits, seconds: 2 },
+    ...more,
   } as const;
   const stack = new ServiceStack(createApp(), name, {
     settings: chosen,
-    tools: Object.values(tools),
     artifacts,
   });
   const template = Template.fromStack(stack);
-  rmSync(artifacts, { recursive: true });
+  remove();
   const found = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
   const alarms = new Map<string, AlarmResource>(
     found.map(([id, { Properties }]) => [/^Alarms([A-Za-z]+?)[0-9A-F]{8}$/.exec(id)![1]!, Properties]),

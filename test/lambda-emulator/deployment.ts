@@ -18,7 +18,8 @@ export const GATEWAY = `https://${STACK}.execute-api.us-east-1.amazonaws.com`;
 
 type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
-interface Resource {
+/** A resource of a template. */
+export interface Resource {
   readonly Type: string;
   readonly Properties: Readonly<Record<string, Value>>;
 }
@@ -31,8 +32,8 @@ export interface Deployment {
   /** Origins whose pages may post to the bucket. */
   readonly uploadOrigins: readonly string[];
   readonly gateway: GatewaySettings;
-  /** Statements of the router's role. The tools' roles are never used: they call no AWS service. */
-  readonly routerRights: readonly Statement[];
+  /** Statements of the roles. Those of the tools are never used: they call no AWS service. */
+  readonly rights: Readonly<Record<'router' | 'site', readonly Statement[]>>;
 }
 
 /** The gateway's names in its metrics, its own error responses by type, and its throttle. */
@@ -73,7 +74,6 @@ export function readDeployment(
   const outdir = mkdtempSync(join(tmpdir(), 'template-'));
   const stack = new ServiceStack(new App({ outdir }), STACK, {
     settings,
-    tools: Object.values(tools),
     artifacts: ARTIFACTS,
   });
   const resources = Template.fromStack(stack).toJSON().Resources as Record<string, Resource>;
@@ -91,7 +91,7 @@ export function readDeployment(
     'AWS::URLSuffix': 'amazonaws.com',
   };
 
-  const functions = ['router', ...Object.keys(tools)].map((name) => {
+  const functions = ['router', 'site', ...Object.keys(tools)].map((name) => {
     const found = Object.entries(resources).find(
       ([id, { Type }]) => Type === 'AWS::Lambda::Function' && id.startsWith(`${name}Function`),
     )![1].Properties;
@@ -118,12 +118,12 @@ export function readDeployment(
     resultsUrl: `https://${domainOf(physical.bucket)}/`,
     uploadOrigins: uploadOriginsOf(resources, names),
     gateway: gatewayOf(resources),
-    routerRights: rightsOf('router', resources, names),
+    rights: { router: rightsOf('router', resources, names), site: rightsOf('site', resources, names) },
   };
 }
 
-/** Reads the statements of a function's role. Those with a condition are left out: they only concern functions in a VPC. */
-function rightsOf(
+/** Reads the statements of a function's role. Those with other conditions are left out: they only concern functions in a VPC. */
+export function rightsOf(
   name: string,
   resources: Readonly<Record<string, Resource>>,
   names: Readonly<Record<string, string>>,
@@ -132,7 +132,7 @@ function rightsOf(
     readonly Effect: 'Allow' | 'Deny';
     readonly Action: string | readonly string[];
     readonly Resource: Value | readonly Value[];
-    readonly Condition?: Value;
+    readonly Condition?: Readonly<Record<string, Readonly<Record<string, Value>>>>;
   }
   const policies = Object.values(resources).filter(({ Type, Properties }) => {
     const [role] = (Properties.Roles ?? []) as readonly { Ref?: string }[];
@@ -140,13 +140,24 @@ function rightsOf(
   });
   return policies.flatMap(({ Properties }) => {
     const { Statement } = Properties.PolicyDocument as unknown as { Statement: readonly Document[] };
-    return Statement.filter(({ Condition }) => Condition === undefined).map(
-      ({ Effect, Action, Resource }) => ({
+    return Statement.flatMap(({ Effect, Action, Resource, Condition = {} }) => {
+      const tests = Object.assign({}, ...Object.values(Condition)) as Record<string, Value>;
+      const {
+        'dynamodb:LeadingKeys': items,
+        'dynamodb:Attributes': attributes,
+        ...others
+      } = Object.fromEntries(
+        Object.entries(tests).map(([name, value]) => [name, [value].flat().map(String)]),
+      );
+      if (Object.keys(others).length > 0) return [];
+      return {
         effect: Effect,
         actions: [Action].flat(),
         resources: [Resource].flat().map((resource) => resolve(resource as Value, names)),
-      }),
-    );
+        ...(items && { items }),
+        ...(attributes && { attributes }),
+      };
+    });
   });
 }
 

@@ -77,15 +77,19 @@ export async function startEmulator({
   });
   const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
   const denied: string[] = [];
-  const guarded = (target: string, service: Service) =>
-    startGuard(target, service, deployment.routerRights, (call) => denied.push(call));
-  const guards = {
-    s3: await guarded(gateway.endpoint, S3),
-    dynamodb: await guarded(table.endpoint, DYNAMODB),
-    lambda: await guarded(lambda.endpoint, LAMBDA),
-    ssm: await guarded(parameters.endpoint, SSM),
+  const guarded = async (role: 'router' | 'site') => {
+    const start = (target: string, service: Service) =>
+      startGuard(target, service, deployment.rights[role], (call) => denied.push(call));
+    return {
+      s3: await start(gateway.endpoint, S3),
+      dynamodb: await start(table.endpoint, DYNAMODB),
+      lambda: await start(lambda.endpoint, LAMBDA),
+      ssm: await start(parameters.endpoint, SSM),
+    };
   };
-  const storage = publicAddress(guards.s3.port);
+  const guardsOf = { router: await guarded('router'), site: await guarded('site') };
+  const guards = [...Object.values(guardsOf.router), ...Object.values(guardsOf.site)];
+  const storage = publicAddress(guardsOf.router.s3.port);
   // Without a quota nothing is throttled, so that other tests are not affected.
   const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
   const gatewaySettings = {
@@ -94,13 +98,15 @@ export async function startEmulator({
       quota === undefined ? { ...route, throttle: unlimited } : route,
     ),
   };
-  const front = await startFront(() => functions.get('router')!, gatewaySettings, report);
+  const serving = (path: string) => functions.get(/^\/api\/site(\/|$)/.test(path) ? 'site' : 'router')!;
+  const front = await startFront(serving, gatewaySettings, report);
   await allowUploads(
     gateway,
     deployment.uploadOrigins.map((origin) => origin.replace(GATEWAY, front.base)),
   );
   for (const definition of deployment.functions) {
-    const reach = definition.name === 'router' && {
+    const guards = definition.name === 'site' ? guardsOf.site : guardsOf.router;
+    const reach = ['router', 'site'].includes(definition.name) && {
       AWS_ENDPOINT_URL_S3: storage,
       AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${guards.dynamodb.port}`,
       AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${guards.lambda.port}`,
@@ -144,19 +150,19 @@ export async function startEmulator({
     lambda: lambda.endpoint,
     host,
     storage: gateway,
-    /** Calls of the router that its role does not allow, and that were refused. */
+    /** Calls of the router and the site that their roles do not allow, and that were refused. */
     denied: denied as readonly string[],
     /** The URL of the storage that functions use, with the rights of the router. */
     storageUrl: storage,
     table,
     /** Closes the connections that routers keep to AWS, as AWS does while they are frozen. */
     closeIdleConnections: () => {
-      for (const guard of Object.values(guards)) guard.closeIdle();
+      for (const guard of guards) guard.closeIdle();
     },
     close: async () => {
       front.close();
       parameters.close();
-      for (const guard of Object.values(guards)) guard.close();
+      for (const guard of guards) guard.close();
       for (const pool of functions.values()) pool.cool();
       await Promise.all([lambda.close(), table.close(), gateway.close()]);
     },
@@ -187,6 +193,7 @@ async function run(
 ): Promise<Ending> {
   try {
     const { kind, body } = await pool!.invoke(event, account, qualifier);
+    if (kind === 'stream') return { payload: body };
     const payload = JSON.parse(body.toString()) as unknown;
     return kind === 'error' ? { payload, functionError: 'Unhandled' } : { payload };
   } catch (error) {

@@ -30,12 +30,16 @@ const UNMODIFIED: Readonly<Record<string, number>> = {
 };
 
 /** Emulates the gateway: turns requests into proxy events for the router, and its streamed responses into HTTP. */
-export async function startFront(router: () => FunctionPool, gateway: GatewaySettings, report: Report) {
+export async function startFront(
+  serving: (path: string) => FunctionPool,
+  gateway: GatewaySettings,
+  report: Report,
+) {
   const buckets = new Map(gateway.routes.map((route) => [route, tokenBucket(route.throttle)]));
   const server = createServer({ maxHeaderSize: 64 * 1024 }, async (request, response) => {
     const count = (status: number) => report('AWS/ApiGateway', gateway.dimensions, errorMetrics(status));
     try {
-      count(await serve(request, response, router(), gateway, buckets));
+      count(await serve(request, response, serving, gateway, buckets));
     } catch (error) {
       process.stderr.write(`front: ${error}\n`);
       count(refuse(response, gateway, 'DEFAULT_5XX'));
@@ -61,7 +65,7 @@ function errorMetrics(status: number) {
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
-  router: FunctionPool,
+  serving: (path: string) => FunctionPool,
   gateway: GatewaySettings,
   buckets: ReadonlyMap<Route, () => boolean>,
 ): Promise<number> {
@@ -76,7 +80,7 @@ async function serve(
   if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT)
     return refuse(response, gateway, 'REQUEST_TOO_LARGE');
   try {
-    return respond(response, gateway, await router.invoke(event));
+    return respond(response, gateway, await serving(url.pathname).invoke(event));
   } catch (error) {
     // If Lambda refuses to start the router, that is a failed integration for the gateway.
     if (error instanceof Refusal) return refuse(response, gateway, 'INTEGRATION_FAILURE');

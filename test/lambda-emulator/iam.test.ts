@@ -21,5 +21,5 @@ it.each([
   ['lambda:InvokeFunction', 'arn:aws:lambda:us-east-1:1:function:pdftools', false],
   ['lambda:InvokeFunction', 'arn:aws:lambda:us-east-1:1:function:doc2any:1', false],
 ])('decides about %s on %s: %s', (action, resource, allowed) => {
-  expect(isAllowed(STATEMENTS, action, resource)).toBe(allowed);
+  expect(isAllowed(STATEMENTS, { action, resource })).toBe(allowed);
 });

@@ -7,14 +7,31 @@ export interface Statement {
   readonly effect: 'Allow' | 'Deny';
   readonly actions: readonly string[];
   readonly resources: readonly string[];
+  /** Patterns that every item and every attribute of a request to DynamoDB must match. */
+  readonly items?: readonly string[];
+  readonly attributes?: readonly string[];
+}
+
+/** One action on one resource of an AWS service. */
+export interface Call {
+  readonly action: string;
+  readonly resource: string;
+  /** Items by their IDs, and attributes, in a request to DynamoDB. */
+  readonly items?: readonly string[];
+  readonly attributes?: readonly string[];
 }
 
 /** Whether statements allow an action on a resource: one must, and none may deny it. */
-export function isAllowed(statements: readonly Statement[], action: string, resource: string): boolean {
+export function isAllowed(statements: readonly Statement[], call: Call): boolean {
+  const { action, resource } = call;
+  const areAll = (names: readonly string[] = [], patterns?: readonly string[]) =>
+    patterns === undefined || names.every((name) => patterns.some((pattern) => matches(pattern, name)));
   const found = statements.filter(
-    ({ actions, resources }) =>
+    ({ actions, resources, items, attributes }) =>
       actions.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase())) &&
-      resources.some((pattern) => matches(pattern, resource)),
+      resources.some((pattern) => matches(pattern, resource)) &&
+      areAll(call.items, items) &&
+      areAll(call.attributes, attributes),
   );
   return found.length > 0 && found.every(({ effect }) => effect === 'Allow');
 }
@@ -25,12 +42,6 @@ function matches(pattern: string, text: string): boolean {
     return part === '?' ? '.' : part.replace(/[\\^$.|+()[\]{}]/g, '\\$&');
   });
   return new RegExp(`^${parts.join('')}$`, 's').test(text);
-}
-
-/** One action on one resource of an AWS service. */
-interface Call {
-  readonly action: string;
-  readonly resource: string;
 }
 
 /** How one service names the calls of a request, and how it refuses them. */
@@ -73,14 +84,23 @@ export const S3: Service = {
 export const DYNAMODB: Service = {
   callsOf({ headers }, body) {
     const operation = String(headers['x-amz-target']).split('.').at(-1);
-    const { TableName, RequestItems = {} } = JSON.parse(body.toString()) as {
+    interface Keyed {
+      readonly id: { readonly S: string };
+    }
+    const { TableName, Key, Item, RequestItems, ExpressionAttributeNames } = JSON.parse(body.toString()) as {
       TableName?: string;
-      RequestItems?: object;
+      Key?: Keyed;
+      Item?: Keyed;
+      RequestItems?: Readonly<Record<string, { readonly Keys: readonly Keyed[] }>>;
+      ExpressionAttributeNames?: Readonly<Record<string, string>>;
     };
-    const tables = TableName === undefined ? Object.keys(RequestItems) : [TableName];
-    return tables.map((table) => ({
+    const one = Key ?? Item;
+    const tables = RequestItems ?? { [TableName ?? '']: { Keys: one ? [one] : [] } };
+    return Object.entries(tables).map(([table, { Keys }]) => ({
       action: `dynamodb:${operation}`,
       resource: `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${table}`,
+      items: Keys.map(({ id }) => id.S),
+      attributes: ['id', ...Object.values(ExpressionAttributeNames ?? {})],
     }));
   },
   refusal: {
@@ -92,7 +112,8 @@ export const DYNAMODB: Service = {
 
 export const LAMBDA: Service = {
   callsOf({ url = '' }) {
-    const [, name = ''] = /\/functions\/([^/]+)\/invocations/.exec(decodeURIComponent(url)) ?? [];
+    const [, name = ''] =
+      /\/functions\/([^/]+)\/(?:response-streaming-)?invocations/.exec(decodeURIComponent(url)) ?? [];
     return [{ action: 'lambda:InvokeFunction', resource: name }];
   },
   refusal: {
@@ -137,9 +158,7 @@ export async function startGuard(
   const server = createServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
     if (body === undefined) return;
-    const denied = service
-      .callsOf(request, body)
-      .filter(({ action, resource }) => !isAllowed(statements, action, resource));
+    const denied = service.callsOf(request, body).filter((call) => !isAllowed(statements, call));
     if (denied.length > 0) {
       for (const { action, resource } of denied) onDenied(`${action} on ${resource}`);
       const { status, contentType, body: text } = service.refusal;

@@ -172,10 +172,13 @@ function priceTable(): string {
       ],
       ['CloudWatch, metrics of alarms, after ten', `$${OTHER_PRICES.alarmMonth} each and month`],
       ['CloudWatch, dashboards, after three', `$${OTHER_PRICES.dashboardMonth} each and month`],
-      ['with `front`: CloudFront', `${million(OTHER_PRICES.cloudFrontRequest)} per million HTTPS requests`],
+      [
+        'with `front`: CloudFront with its function',
+        `${million(OTHER_PRICES.cloudFrontRequest)} per million HTTPS requests`,
+      ],
       [
         'with `wafRate`: WAF',
-        `$${OTHER_PRICES.wafMonth} a month, and ${million(OTHER_PRICES.wafRequest)} per million requests`,
+        `$${OTHER_PRICES.wafMonth} a month, $1 more with \`front\`, and ${million(OTHER_PRICES.wafRequest)} per million requests`,
       ],
       [
         'with `network`: each NAT gateway of your VPC',
@@ -269,7 +272,8 @@ function names(all: readonly string[]): string {
   return all.map((name) => `\`${name}\``).join(' ');
 }
 
-function table(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
+/** Returns a Markdown table. */
+export function table(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
@@ -290,7 +294,7 @@ const OTHER_PRICES = {
   dynamoBackupGibMonth: 0.2,
   /** Cost of settings that are off by default. Per GiB and second, x86. */
   provisionedGibSecond: 0.0000041667,
-  cloudFrontRequest: 1e-6,
+  cloudFrontRequest: 1.1e-6,
   wafMonth: 7,
   wafRequest: 0.6e-6,
   natHour: 0.045,

@@ -64,12 +64,12 @@ export function showProgress(output = process.stderr) {
 }
 
 /** Begins a generated section of a README, `<!-- table: NAME -->` or `<!-- measured: NAME -->`. It ends with `<!-- end -->`. */
-const SECTION = /(<!-- (table|measured): (.+?) -->\n)([\s\S]*?)(<!-- end -->)/g;
+const SECTION = /(<!-- (table|measured|permissions): (.+?) -->\n)([\s\S]*?)(<!-- end -->)/g;
 
 /** Replaces the sections of one kind in a text. */
 export function replaceSections(
   text: string,
-  kind: 'table' | 'measured',
+  kind: 'table' | 'measured' | 'permissions',
   write: (name: string) => string,
 ): string {
   return text.replace(SECTION, (section, begin, ownKind, name, _earlier, end) =>

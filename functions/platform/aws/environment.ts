@@ -1,6 +1,5 @@
-import { GetParametersCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { textSetting } from '../../shared/settings/environment.ts';
-import type { OpenIdSettings, RouterSettings } from '../../shared/settings/service.ts';
+import type { OpenIdSettings, RateLimits, RouterSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Sizes } from '../usage-report.ts';
 
@@ -23,8 +22,6 @@ export interface RouterEnvironment extends FunctionEnvironment {
   readonly sizes?: Sizes;
   /** Lifetime of URLs in seconds. */
   readonly urlLifetime: number;
-  /** The site is off if absent. */
-  readonly site?: SiteEnvironment;
   /** Passed to the router's dependencies as they are. */
   readonly settings: RouterSettings;
   /** Collector of traces, and the SSM parameter with further headers. None are sent if absent. */
@@ -35,8 +32,15 @@ export interface RouterEnvironment extends FunctionEnvironment {
   readonly version: { readonly engines?: Readonly<Record<string, string>>; readonly built?: string };
 }
 
-/** Settings of the site. */
-export interface SiteEnvironment {
+/** Settings that the site gets from the stack. */
+export interface SiteEnvironment
+  extends FunctionEnvironment,
+    Pick<RouterEnvironment, 'keyTable' | 'sizes' | 'frontSecret' | 'version'> {
+  /** ARN of the router's function version. */
+  readonly router: string;
+  readonly defaultLimits: RateLimits;
+  /** URL of the operator's support page, if it is not the site's own. */
+  readonly supportUrl?: string | undefined;
   /** Origin of the deployment. */
   readonly origin: string;
   /** Origin of the results. */
@@ -52,6 +56,11 @@ export interface SiteEnvironment {
     | undefined;
 }
 
+/** Settings that the function gets which checks the health of the service. */
+export interface HeartbeatEnvironment extends Pick<FunctionEnvironment, 'metricsNamespace'> {
+  readonly url: string;
+}
+
 /** Settings that a tool gets from the stack. */
 export interface ToolEnvironment extends FunctionEnvironment {
   /** Whether each account has its own execution environments. */
@@ -62,6 +71,13 @@ export interface ToolEnvironment extends FunctionEnvironment {
   readonly ownHosts: readonly string[];
 }
 
+/**
+ * Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones.
+ */
+export const TABLE_CLIENT = {
+  requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
+} as const;
+
 /** The variable that contains the environment as JSON. */
 export const ENVIRONMENT_VARIABLE = 'ENVIRONMENT';
 
@@ -70,16 +86,4 @@ export function readEnvironment<Environment extends FunctionEnvironment>(): Envi
   const text = textSetting(ENVIRONMENT_VARIABLE, undefined);
   if (text === undefined) throw new Error(`The variable ${ENVIRONMENT_VARIABLE} is missing.`);
   return JSON.parse(text) as Environment;
-}
-
-/** Reads secrets from SSM, by the names of their parameters. @throws Error if one is missing. */
-export async function readParameters(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  if (names.length === 0) return new Map();
-  const client = new SSMClient({});
-  const read = new GetParametersCommand({ Names: [...new Set(names)], WithDecryption: true });
-  const { Parameters = [], InvalidParameters = [] } = await client.send(read);
-  client.destroy();
-  if (InvalidParameters.length > 0)
-    throw new Error(`There is no SSM parameter ${InvalidParameters.join(', ')}.`);
-  return new Map(Parameters.map(({ Name, Value }) => [Name!, Value!]));
 }

@@ -16,7 +16,15 @@ import { emptySourceError, sourceTooLargeError } from '../../shared/errors.ts';
 import { dispositionOf } from '../../shared/formats.ts';
 import { HOUR } from '../../shared/time.ts';
 import { CACHE_PREFIX, type CachedResult, type ResultCache } from '../result-cache.ts';
-import { folderOf, isOwner, type Storage, UPLOAD_LIFETIME, UPLOAD_PREFIX, type Uploads } from '../storage.ts';
+import {
+  folderOf,
+  isOwner,
+  SAMPLE_PREFIX,
+  type Storage,
+  UPLOAD_LIFETIME,
+  UPLOAD_PREFIX,
+  type Uploads,
+} from '../storage.ts';
 
 /**
  * Maximum bytes of a result that a function streams. Lambda is fast for the first 6 MB of a response, then sends 2 MB a
@@ -205,7 +213,7 @@ export function createS3Samples(
 ): (name: string) => Promise<string> {
   const stored = new Map<string, number>();
   return async (name) => {
-    const objectKey = `samples/${name}`;
+    const objectKey = `${SAMPLE_PREFIX}${name}`;
     if ((stored.get(name) ?? 0) < Date.now() - SAMPLE_LIFETIME) {
       const type = name.endsWith('.html') ? 'text/html; charset=utf-8' : 'application/octet-stream';
       const Body = await readFile(join(folder, name));

@@ -2,37 +2,28 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
-import { type RouterEnvironment, readEnvironment } from '../../platform/aws/environment.ts';
+import { type RouterEnvironment, readEnvironment, TABLE_CLIENT } from '../../platform/aws/environment.ts';
 import { createLambdaHealth, createLambdaInvoke } from '../../platform/aws/invoke.ts';
 import { logEngineAge, watchErrors, withCallMetrics } from '../../platform/aws/lambda/metrics.ts';
+import { loadParameters } from '../../platform/aws/load-parameters.ts';
 import { createS3Cache, createS3Samples, createS3Storage, createS3Uploads } from '../../platform/aws/s3.ts';
 import { createDynamoTable } from '../../platform/aws/table.ts';
 import { createStores } from '../../platform/stores.ts';
 import { createPricing } from '../../platform/usage-report.ts';
 import { createLog } from '../../shared/log.ts';
-import { SITE_PATH, TIMEOUTS } from '../../shared/settings/aws.ts';
+import { TIMEOUTS } from '../../shared/settings/aws.ts';
 import { logSettings } from '../../shared/settings/service.ts';
 import { CONVERSION_LIMITS } from '../../shared/tool.ts';
-import { loadSite } from '../../site/load.ts';
 import * as tools from '../../tools.ts';
 import { createTraces } from '../call.ts';
 import type { Dependencies } from '../dependencies.ts';
 import { createCoalescer } from '../reuse.ts';
-import { createSiteGateway, type SiteGateway } from './http.ts';
-
-/**
- * Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones.
- */
-const FAST_CLIENT = {
-  requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
-} as const;
 
 /** Maximum milliseconds for sending the traces of a call. The router waits for that after its response. */
 const TRACE_TIME = 1000;
 
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
 export function readDependencies(): Dependencies & {
-  readonly siteGateway?: SiteGateway;
   readonly frontSecret?: string | undefined;
 } {
   const environment = readEnvironment<RouterEnvironment>();
@@ -52,24 +43,24 @@ export function readDependencies(): Dependencies & {
   logEngineAge(log, metricsNamespace, environment.version.built);
   const results = { client: s3, bucket: environment.resultsBucket };
   const table = createDynamoTable({
-    client: new DynamoDBClient(FAST_CLIENT),
+    client: new DynamoDBClient(TABLE_CLIENT),
     table: environment.keyTable,
   });
-  const { audit, accounts, records, ...stores } = createStores(table, Object.keys(tools));
+  const stores = createStores(table, Object.keys(tools));
   const watched = <Store extends object>(store: Store) => watchErrors(store, log, metricsNamespace);
-  const keys = watched(stores.keys);
-  const failures = watched(stores.failures);
   const { traces, frontSecret } = environment;
+  const storage = createS3Storage({ ...results, urlLifetime: environment.urlLifetime });
   const dependencies: Dependencies = {
     tools: Object.values(tools),
-    keys,
+    keys: watched(stores.keys),
     limiter: watched(stores.limiter),
     usage: watched(stores.usage),
-    failures,
+    failures: watched(stores.failures),
     idempotency: watched(stores.idempotency),
     priceRows: environment.sizes && createPricing(environment.sizes),
     ...settings,
-    storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),
+    storage,
+    sampleUrl: createS3Samples(results, storage, join(import.meta.dirname, 'samples')),
     resultCache: createS3Cache(results),
     uploads: createS3Uploads(results),
     invoke: createLambdaInvoke({
@@ -91,32 +82,12 @@ export function readDependencies(): Dependencies & {
         log,
       }),
   };
-  const { site } = environment;
-  if (!site) return { ...dependencies, frontSecret };
-  const open: Parameters<typeof createSiteGateway>[0]['open'] = async (keep) => {
-    const { openSite } = await loadSite();
-    const { health, version } = dependencies;
-    const operation = { health, version };
-    return openSite(site, {
-      ...dependencies,
-      keys,
-      failures,
-      operation,
-      audit,
-      accounts,
-      records,
-      supportUrl: settings.contact.supportUrl,
-      keep,
-    });
-  };
-  const siteGateway = createSiteGateway({ path: SITE_PATH, origin: site.origin, open });
-  const sampleUrl = createS3Samples(results, dependencies.storage, join(import.meta.dirname, 'site/samples'));
-  return { ...dependencies, sampleUrl, siteGateway, frontSecret };
+  return { ...dependencies, frontSecret };
 }
 
-/** Reads one SSM parameter, with the site's script. */
+/** Reads one SSM parameter. */
 async function readSecret(name: string): Promise<string | undefined> {
-  const { readParameters } = await loadSite();
+  const { readParameters } = await loadParameters();
   return (await readParameters([name])).get(name);
 }
 

@@ -4,6 +4,8 @@
  */
 export const TIMEOUTS = {
   gateway: 300_000,
+  /** The site waits for the router. */
+  site: 295_000,
   router: 290_000,
   /** Time that a tool has to respond to the router. */
   wait: 280_000,

@@ -6,13 +6,16 @@ import { writeSite } from '../../../functions/site/build.ts';
 import * as tools from '../../../functions/tools.ts';
 import { type BuildOptions, discardProducts } from '../../../layers/build/product.ts';
 import { SAMPLES_FOLDER } from '../../local/self-check/samples.ts';
-import { type Bundle, bundleFunction } from './bundle.ts';
+import { readVersion } from '../../version.ts';
+import { VERSION_FILE } from '../outputs.ts';
+import { type Bundle, bundleConstruct, bundleFunction } from './bundle.ts';
 import { archiveLayer, compressLayer } from './compress-layers.ts';
 
 // Builds the artifacts that the stack uploads, unless they are unchanged: `dist/aws/functions/<name>` and
 // `dist/aws/layers/<name>`. Also writes `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event.
-// `--archives` adds `dist/aws/layers/<name>.zip`, which the stack then uploads instead of the folder, for deployments
-// from other systems. `--update` builds from the newest packages.
+// Also writes `construct.mjs`, the CDK construct that other apps import. `--archives` adds
+// `dist/aws/layers/<name>.zip`, which the stack then uploads instead of the folder, for deployments from other systems.
+// `--update` builds from the newest packages.
 const DIST = join(import.meta.dirname, '../../../dist');
 const progress = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -28,9 +31,12 @@ await cp(join(DIST, 'aws/layers/sandbox/sandbox'), join(DIST, 'aws/layers/fonts/
 });
 for (const name of layers) await writeArchive(name);
 await buildFunction('router', []);
-const siteFolder = join(DIST, 'aws/functions/router/site');
-await writeSite(siteFolder);
-await cp(SAMPLES_FOLDER, join(siteFolder, 'samples'), { recursive: true });
+await cp(SAMPLES_FOLDER, join(DIST, 'aws/functions/router/samples'), { recursive: true });
+await buildFunction('site', []);
+await writeSite(join(DIST, 'aws/functions/site/site'));
+const version = readVersion((layer) => join(DIST, 'aws/layers', layer, layer));
+await writeFile(join(DIST, 'aws', VERSION_FILE), JSON.stringify(version));
+await writeFile(join(DIST, 'aws/construct.mjs'), await bundleConstruct());
 for (const tool of Object.values(tools)) {
   await buildFunction(tool.name, tool.sizing.layers);
   await writeSchema(tool);

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -16,6 +16,24 @@ const IN_LAYER: Readonly<Record<string, string>> = {
   'pdf-to-img': 'pdfjs',
   'pdfjs-dist': 'pdfjs',
 };
+
+const OPTIONS = {
+  write: false,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  minify: true,
+  // Errors are logged with the name of their class.
+  keepNames: true,
+  legalComments: 'none',
+  logLevel: 'error',
+  banner: {
+    // Defines `require` for CommonJS packages in the bundle that load a built-in module, and for `builtIns`.
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
+} as const satisfies BuildOptions;
 
 export interface Bundle {
   /** Text of each script, by file name. */
@@ -42,6 +60,26 @@ export async function bundleFunction(name: string): Promise<Bundle> {
   return { scripts, layers };
 }
 
+/** The construct with the functions and layers beside its script, for CDK apps that have the CDK's library. */
+const CONSTRUCT = `
+  import { Docmill as Base } from './docmill.ts';
+  import { parseSettings } from './settings.ts';
+  export class Docmill extends Base {
+    constructor(scope, id, { artifacts = import.meta.dirname, settings = {} } = {}) {
+      super(scope, id, { artifacts, settings: parseSettings(settings) });
+    }
+  }`;
+
+/** Bundles the CDK construct of the service to one script. */
+export async function bundleConstruct(): Promise<string> {
+  const { outputFiles } = await build({
+    ...OPTIONS,
+    stdin: { contents: CONSTRUCT, resolveDir: join(ROOT, 'infra/aws'), loader: 'js' },
+    external: ['aws-cdk-lib', 'constructs'],
+  });
+  return outputFiles[0]!.text;
+}
+
 interface Found {
   child(script: string): void;
   layer(name: string): void;
@@ -49,22 +87,8 @@ interface Found {
 
 async function bundleScript(entry: string, found: Found): Promise<string> {
   const { outputFiles } = await build({
+    ...OPTIONS,
     entryPoints: [entry],
-    write: false,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'esm',
-    mainFields: ['module', 'main'],
-    minify: true,
-    // Errors are logged with the name of their class.
-    keepNames: true,
-    legalComments: 'none',
-    logLevel: 'error',
-    banner: {
-      // Defines `require` for CommonJS packages in the bundle that load a built-in module, and for `builtIns`.
-      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-    },
     plugins: [packageFiles(), ownScripts(found), layerPackages(found), builtIns()],
   });
   return outputFiles[0]!.text;

@@ -1,6 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import {
   Alarm,
+  type AlarmProps,
   ComparisonOperator,
   Dashboard,
   GraphWidget,
@@ -11,10 +12,12 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { CfnQueryDefinition, FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import { TENANTS_PER_EXECUTION } from '../settings.ts';
 
 interface AlarmsProps {
   /** Names of the functions, including the router's. */
@@ -29,6 +32,13 @@ interface AlarmsProps {
   readonly conversionSeconds: number;
   /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
   readonly email: string | undefined;
+  /** Encrypts the messages of alarms. */
+  readonly key: IKey | undefined;
+  /** Whether each account has its own execution environments of the tools. */
+  readonly isolated: boolean;
+  /** Whether failed asynchronous invocations are sent to a queue or topic. */
+  readonly hasDestination: boolean;
+  readonly heartbeatMinutes: number | null;
 }
 
 const FIVE_MINUTES = Duration.minutes(5);
@@ -45,7 +55,11 @@ export class Alarms extends Construct {
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
     if (props.email !== undefined) {
-      this.#topic = new Topic(this, 'Topic', { displayName: 'docmill alarms', enforceSSL: true });
+      this.#topic = new Topic(this, 'Topic', {
+        displayName: 'docmill alarms',
+        enforceSSL: true,
+        ...(props.key && { masterKey: props.key }),
+      });
       // Requiring TLS replaces the topic's default policy, which lets alarms publish.
       const account = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
       this.#topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: account }));
@@ -78,27 +92,28 @@ export class Alarms extends Construct {
     this.#alarm('ServerErrors', serverErrors, 0.05, 'More than 5 % of all calls ended with a 5xx status.', 3);
     // Without this alarm, a router that fails on every call would go unnoticed. API Gateway counts its own response
     // to such a call as `4XXError`, because its status is modified, and a tool's failure is a response of the router.
-    const routerErrors = lambda('Errors', 'Sum', props.functions.get('router')!.functionName);
-    this.#alarm('RouterErrors', routerErrors, 0, 'The router ended without a response.');
-    const throttles = new MathExpression({
-      // A function that is not called has no data, and a sum with missing data would have none either.
-      expression: functions.map((_, index) => `FILL(t${index}, 0)`).join(' + '),
-      usingMetrics: Object.fromEntries(
-        functions.map(([, { functionName }], index) => [
-          `t${index}`,
-          lambda('Throttles', 'Sum', functionName),
-        ]),
-      ),
-      period: FIVE_MINUTES,
-      label: 'Throttles',
-    });
+    const pages = functions.filter(([name]) => ['router', 'site'].includes(name));
+    const sum = (label: string, metrics: readonly Metric[]) =>
+      new MathExpression({
+        // A function that is not called has no data, and a sum with missing data would have none either.
+        expression: metrics.map((_, index) => `FILL(t${index}, 0)`).join(' + '),
+        usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`t${index}`, metric])),
+        period: FIVE_MINUTES,
+        label,
+      });
+    const ofEach = (name: string, of: typeof functions) =>
+      of.map(([, { functionName }]) => lambda(name, 'Sum', functionName));
+    const routerErrors = sum('Router and site', ofEach('Errors', pages));
+    this.#alarm('RouterErrors', routerErrors, 0, 'The router or the site ended without a response.');
+    const throttles = sum('Throttles', ofEach('Throttles', functions));
     this.#alarm('Throttles', throttles, 0, 'Lambda refused to start functions.');
     // API Gateway counts its own 503 as `4XXError`, because its status is modified. What it refuses never reaches the router.
     const refused = new MathExpression({
-      expression: 'FILL(c, 0) - FILL(i, 0)',
+      // Conversions of members count for both functions.
+      expression: ['FILL(c, 0)', ...pages.map((_, index) => `FILL(i${index}, 0)`)].join(' - '),
       usingMetrics: {
         c: gateway('Count', 'Sum'),
-        i: lambda('Invocations', 'Sum', props.functions.get('router')!.functionName),
+        ...Object.fromEntries(ofEach('Invocations', pages).map((metric, index) => [`i${index}`, metric])),
       },
       period: FIVE_MINUTES,
       label: 'Refused by the gateway',
@@ -119,17 +134,48 @@ export class Alarms extends Construct {
     const slowest = own('CallDuration', 'p99');
     const deadline = 1000 * props.conversionSeconds;
     this.#alarm('SlowConversions', slowest, 0.8 * deadline, 'One call in a hundred is near the deadline.', 3);
+    const ends = { OutOfMemory: ['Runtime.OutOfMemory', 'signal: killed'], TimedOut: ['Task timed out'] };
+    for (const [name, { logGroup }] of functions)
+      for (const [metricName, terms] of Object.entries(ends))
+        new MetricFilter(this, `${name}${metricName}`, {
+          logGroup,
+          filterPattern: FilterPattern.anyTerm(...terms),
+          metricNamespace: namespace,
+          metricName,
+          metricValue: '1',
+        });
     const memory = own('OutOfMemory', 'Sum');
-    for (const [name, { logGroup }] of functions) {
-      new MetricFilter(this, `${name}OutOfMemory`, {
-        logGroup,
-        filterPattern: FilterPattern.anyTerm('Runtime.OutOfMemory', 'signal: killed'),
-        metricNamespace: namespace,
-        metricName: 'OutOfMemory',
-        metricValue: '1',
-      });
-    }
     this.#alarm('OutOfMemory', memory, 0, 'A function used up its memory.');
+    // A direct call that times out has no other trace.
+    this.#alarm('TimedOut', own('TimedOut', 'Sum'), 0, 'Lambda ended a function at its timeout.');
+    const tools = functions.filter(([name]) => props.tools.includes(name));
+    const lost = sum(
+      'Lost',
+      ofEach(props.hasDestination ? 'DestinationDeliveryFailures' : 'AsyncEventsDropped', tools),
+    );
+    this.#alarm('LostEvents', lost, 0, 'An asynchronous invocation failed, and nobody was told.');
+    if (props.heartbeatMinutes !== null) {
+      const heartbeat = own('Heartbeat', 'Maximum').with({
+        period: Duration.minutes(props.heartbeatMinutes),
+      });
+      const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
+      const treatMissingData = TreatMissingData.BREACHING;
+      const meaning = 'The service did not report its health through its URL.';
+      this.#alarm('Outage', heartbeat, 1, meaning, 2, { comparisonOperator, treatMissingData });
+    }
+    // A cold start is a new environment. Lambda counts it until it ends it, which is not reported.
+    const tenants = TENANTS_PER_EXECUTION * props.accountConcurrency;
+    const started = sum(
+      'Environments started in an hour',
+      props.tools.map((tool) => own('ColdStarts', 'Sum', { tool }).with({ period: Duration.hours(1) })),
+    ).with({ period: Duration.hours(1) });
+    if (props.isolated)
+      this.#alarm(
+        'TenantEnvironments',
+        started,
+        0.8 * tenants,
+        `Tools started environments for more than 80 % of the ${tenants} that Lambda allows, in an hour.`,
+      );
     const keyTable = own('KeyTableErrors', 'Sum');
     this.#alarm('KeyTableErrors', keyTable, 0, 'The key table could not be read or written.');
 
@@ -144,23 +190,32 @@ export class Alarms extends Construct {
     new Dashboard(this, 'Dashboard', {
       widgets: [
         [graph('Successful calls', ok), graph('Duration, p99, ms', byTool('CallDuration', 'p99'))],
-        [
-          graph('Internal errors', [internal, routerErrors.with({ label: 'router' }), keyTable]),
-          graph('Share of 5xx', [serverErrors]),
-        ],
+        [graph('Internal errors', [internal, routerErrors, keyTable]), graph('Share of 5xx', [serverErrors])],
         [
           graph('Concurrent executions', [concurrency.with({ label: 'account' }), ...byFunction]),
           graph('Throttles and memory', [throttles, refused, memory]),
         ],
         [
-          graph('Cold starts', byTool('ColdStarts', 'Sum')),
+          new GraphWidget({
+            title: 'Environments started in an hour',
+            left: [started],
+            leftAnnotations: props.isolated ? [{ value: tenants, label: 'quota of tenants' }] : [],
+            width: 12,
+          }),
           graph('Used memory, MiB', byTool('UsedMemory', 'Maximum')),
         ],
       ],
     });
   }
 
-  #alarm(id: string, metric: IMetric, threshold: number, alarmDescription: string, periods = 1): void {
+  #alarm(
+    id: string,
+    metric: IMetric,
+    threshold: number,
+    alarmDescription: string,
+    periods = 1,
+    more: Partial<AlarmProps> = {},
+  ): void {
     const alarm = new Alarm(this, id, {
       metric,
       threshold,
@@ -169,6 +224,7 @@ export class Alarms extends Construct {
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
       // Without calls there are no metrics, which must not raise an alarm.
       treatMissingData: TreatMissingData.NOT_BREACHING,
+      ...more,
     });
     if (this.#topic) alarm.addAlarmAction(new SnsAction(this.#topic));
   }

@@ -7,9 +7,13 @@ import {
   ResponseTransferMode,
   ResponseType,
   RestApi,
+  type RestApiProps,
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { InterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2';
+import { AnyPrincipal, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
@@ -84,6 +88,34 @@ const PUBLIC_THROTTLE = { throttlingRateLimit: 10, throttlingBurstLimit: 10 };
 /** The same for each of the two resources of the site. A page takes four requests. */
 const SITE_THROTTLE = { throttlingRateLimit: 20, throttlingBurstLimit: 20 };
 
+/** Returns what makes an API private: only requests through the given VPC endpoints reach it. */
+function privateEndpoint(
+  scope: Construct,
+  { vpcEndpointIds }: NonNullable<Settings['privateApi']>,
+): Pick<RestApiProps, 'endpointConfiguration' | 'policy'> {
+  return {
+    endpointConfiguration: {
+      types: [EndpointType.PRIVATE],
+      vpcEndpoints: vpcEndpointIds.map((vpcEndpointId) =>
+        InterfaceVpcEndpoint.fromInterfaceVpcEndpointAttributes(scope, vpcEndpointId, {
+          vpcEndpointId,
+          port: 443,
+        }),
+      ),
+    },
+    policy: new PolicyDocument({
+      statements: [
+        new PolicyStatement({
+          principals: [new AnyPrincipal()],
+          actions: ['execute-api:Invoke'],
+          resources: ['execute-api:/*'],
+          conditions: { StringEquals: { 'aws:SourceVpce': vpcEndpointIds } },
+        }),
+      ],
+    }),
+  };
+}
+
 /** The public URL: a regional REST API whose stage is called `api`, so that its URL is exactly `…/api/`. */
 export class Endpoint extends RestApi {
   /** Where the DNS record of the custom domain must point. */
@@ -102,6 +134,8 @@ export class Endpoint extends RestApi {
       accessLog,
       logIp,
       logDays,
+      privateApi,
+      key,
     }: Pick<
       Settings,
       | 'accountConcurrency'
@@ -112,18 +146,23 @@ export class Endpoint extends RestApi {
       | 'accessLog'
       | 'logIp'
       | 'logDays'
-    >,
+      | 'privateApi'
+    > & { readonly key: IKey | undefined },
   ) {
     const rate = Math.max(MIN_RATE, RATE_PER_EXECUTION * accountConcurrency);
     // Beside this construct, which does not exist yet.
     const log =
       accessLog &&
-      new LogGroup(scope, `${id}Log`, { retention: logDays, removalPolicy: RemovalPolicy.DESTROY });
+      new LogGroup(scope, `${id}Log`, {
+        retention: logDays,
+        removalPolicy: RemovalPolicy.DESTROY,
+        ...(key && { encryptionKey: key }),
+      });
     super(scope, id, {
       // CloudWatch adds up the metrics of all APIs with the same name, so each stage needs its own name.
       restApiName: Stack.of(scope).stackName,
       description: 'Converts documents, web pages and images.',
-      endpointTypes: [EndpointType.REGIONAL],
+      ...(privateApi ? privateEndpoint(scope, privateApi) : { endpointTypes: [EndpointType.REGIONAL] }),
       // The role is a setting of the whole account and region. The router writes its own log.
       cloudWatchRole: accessLog?.role === 'create',
       ...(accessLog?.role === 'create' && {
@@ -168,13 +207,15 @@ export class Endpoint extends RestApi {
   /** Sends every request to the router, which checks its method. Streaming removes the limit of 29 s. */
   connect(
     router: IFunction,
-    { hasCors, hasSite }: { readonly hasCors: boolean; readonly hasSite: boolean },
+    { hasCors, site }: { readonly hasCors: boolean; readonly site: IFunction | undefined },
   ): void {
-    const integration = new LambdaIntegration(router, {
-      responseTransferMode: ResponseTransferMode.STREAM,
-      timeout: Duration.millis(TIMEOUTS.gateway),
-      allowTestInvoke: false,
-    });
+    const integrationOf = (handler: IFunction) =>
+      new LambdaIntegration(handler, {
+        responseTransferMode: ResponseTransferMode.STREAM,
+        timeout: Duration.millis(TIMEOUTS.gateway),
+        allowTestInvoke: false,
+      });
+    const integration = integrationOf(router);
     for (const { path, methods, uploadMethods = [], isPublic } of PATHS) {
       const resource = path === '' ? this.root : this.root.addResource(path);
       const isNamed = path === '{name}';
@@ -183,10 +224,10 @@ export class Endpoint extends RestApi {
       if (isNamed && hasCors) own.push('OPTIONS');
       for (const method of own) resource.addMethod(method, integration);
     }
-    if (hasSite) {
-      const site = this.root.addResource(SITE);
-      site.addMethod('ANY', integration);
-      site.addResource('{proxy+}').addMethod('ANY', integration);
+    if (site) {
+      const pages = this.root.addResource(SITE);
+      pages.addMethod('ANY', integrationOf(site));
+      pages.addResource('{proxy+}').addMethod('ANY', integrationOf(site));
     }
   }
 

@@ -1,11 +1,12 @@
 import { Annotations, Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import { type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   type Alias,
   type Architecture,
   type CfnFunction,
-  Code,
+  type Code,
   type EventInvokeConfigOptions,
   type FunctionProps,
   type IDestination,
@@ -19,17 +20,22 @@ import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import {
   ENVIRONMENT_VARIABLE,
+  type HeartbeatEnvironment,
   type RouterEnvironment,
+  type SiteEnvironment,
   type ToolEnvironment,
 } from '../../../functions/platform/aws/environment.ts';
 import { LIVE_ALIAS } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
 import { acknowledge } from './acknowledge.ts';
 
+/** Bytes of a function's environment. Lambda accepts 4 KB with the names of the variables. */
+const MAX_ENVIRONMENT = 3900;
+
 export interface ServiceFunctionProps {
   readonly description: string;
-  /** Folder with `index.mjs` and the scripts that it starts. */
-  readonly code: string;
+  /** Code whose module `index` exports `handler`. */
+  readonly code: Code;
   readonly architecture: Architecture;
   readonly layers: readonly ILayerVersion[];
   /** Memory in MiB. */
@@ -39,10 +45,12 @@ export interface ServiceFunctionProps {
   /** Timeout in milliseconds. */
   readonly timeout: number;
   /** Settings that the function reads at startup, as JSON in one variable. */
-  readonly environment: RouterEnvironment | ToolEnvironment;
+  readonly environment: RouterEnvironment | SiteEnvironment | ToolEnvironment | HeartbeatEnvironment;
   /** Whether each account has its own execution environments. */
   readonly isolated: boolean;
   readonly logDays: RetentionDays;
+  /** Encrypts the log. */
+  readonly key: IKey | undefined;
   readonly reserved: number | undefined;
   readonly provisioned: number | undefined;
   /** Queues or topics for the results of asynchronous invocations. */
@@ -68,6 +76,7 @@ export class ServiceFunction extends Construct {
     const logGroup = new LogGroup(this, 'Log', {
       retention: props.logDays,
       removalPolicy: RemovalPolicy.DESTROY,
+      ...(props.key && { encryptionKey: props.key }),
     });
     this.logGroup = logGroup;
     this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
@@ -75,17 +84,24 @@ export class ServiceFunction extends Construct {
     if (props.placement) this.#allowNetworkInterfaces();
 
     const { provisioned } = props;
+    const environment = Stack.of(this).toJsonString(props.environment);
+    // References to other resources are about as long as their values.
+    const bytes = JSON.stringify(props.environment).length;
+    if (bytes > MAX_ENVIRONMENT)
+      throw new Error(
+        `The settings of ${id} take ${bytes} of at most ${MAX_ENVIRONMENT} bytes. Shorten corsOrigins or the URLs.`,
+      );
     this.#lambda = new LambdaFunction(this, 'Function', {
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: props.architecture,
       handler: 'index.handler',
-      code: Code.fromAsset(props.code),
+      code: props.code,
       layers: [...props.layers],
       memorySize: props.memory,
       ephemeralStorageSize: Size.mebibytes(props.temporaryMegabytes),
       timeout: Duration.millis(props.timeout),
-      environment: { [ENVIRONMENT_VARIABLE]: Stack.of(this).toJsonString(props.environment) },
+      environment: { [ENVIRONMENT_VARIABLE]: environment },
       role: this.#role.withoutPolicyUpdates(),
       logGroup,
       ...(props.isolated && { tenancyConfig: TenancyConfig.PER_TENANT }),
@@ -104,8 +120,8 @@ export class ServiceFunction extends Construct {
   }
 
   /** Grants one permission. */
-  allow(actions: string[], resources: string[]): void {
-    this.#role.addToPolicy(new PolicyStatement({ actions, resources }));
+  allow(actions: string[], resources: string[], conditions: Record<string, object> = {}): void {
+    this.#role.addToPolicy(new PolicyStatement({ actions, resources, conditions }));
   }
 
   /**

@@ -5,7 +5,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { findRouter } from '../deployed.ts';
 import { readStage, regionOption, stackName } from '../outputs.ts';
 import { readSettings } from '../settings.ts';
-import { listReleases, rollBack } from './releases.ts';
+import { findSite, listReleases, rollBack } from './releases.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,6 +23,7 @@ if (version === undefined) {
   for (const { version: listed, deployed } of await listReleases(client, router.name))
     process.stdout.write(`${listed.padEnd(6)} ${deployed}\n`);
 } else {
-  for (const move of await rollBack(client, router.name, version))
+  const site = await findSite(client, router.name);
+  for (const move of await rollBack(client, router.name, version, site))
     process.stdout.write(`${move.functionName} live -> ${move.version}\n`);
 }

@@ -1,6 +1,7 @@
 import {
   GetFunctionConfigurationCommand,
   type LambdaClient,
+  paginateListFunctions,
   paginateListVersionsByFunction,
   UpdateAliasCommand,
 } from '@aws-sdk/client-lambda';
@@ -29,11 +30,16 @@ export async function listReleases(client: LambdaClient, router: string): Promis
 }
 
 /**
- * Moves the aliases of the router and of all its tools to a release. The router comes last, so that requests switch
- * over at once.
+ * Moves the aliases of the router, of all its tools and of the site to a release. The router comes last, so that
+ * requests switch over at once.
  * @throws Error before anything is moved if a version of the release no longer exists.
  */
-export async function rollBack(client: LambdaClient, router: string, version: string): Promise<Move[]> {
+export async function rollBack(
+  client: LambdaClient,
+  router: string,
+  version: string,
+  site?: string,
+): Promise<Move[]> {
   const { Environment } = await configurationOf(client, { functionName: router, version });
   const { toolFunctions } = JSON.parse(
     Environment?.Variables?.[ENVIRONMENT_VARIABLE] ?? '{}',
@@ -43,12 +49,35 @@ export async function rollBack(client: LambdaClient, router: string, version: st
     return { functionName, version: toolVersion };
   });
   await Promise.all(tools.map((tool) => configurationOf(client, tool)));
-  const moves = [...tools, { functionName: router, version }];
+  const pages = site === undefined ? [] : [await siteOf(client, site, `${router}:${version}`)];
+  const moves = [...tools, ...pages, { functionName: router, version }];
   for (const { functionName, version: FunctionVersion } of moves)
     await client.send(
       new UpdateAliasCommand({ FunctionName: functionName, Name: LIVE_ALIAS, FunctionVersion }),
     );
   return moves;
+}
+
+/** Finds the function of the site that passes conversions on to a router. */
+export async function findSite(client: LambdaClient, router: string): Promise<string | undefined> {
+  for await (const { Functions = [] } of paginateListFunctions({ client }, {}))
+    for (const { FunctionName, Environment } of Functions)
+      if (Environment?.Variables?.[ENVIRONMENT_VARIABLE]?.includes(`function:${router}:`))
+        return FunctionName;
+  return undefined;
+}
+
+/** Returns the newest version of the site that passes conversions on to a version of the router. */
+async function siteOf(client: LambdaClient, site: string, router: string): Promise<Move> {
+  const found: string[] = [];
+  for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName: site }))
+    for (const { Version = '', Environment } of Versions)
+      if (Version !== '$LATEST' && Environment?.Variables?.[ENVIRONMENT_VARIABLE]?.includes(`:${router}"`))
+        found.push(Version);
+  const version = found.sort((a, b) => Number(b) - Number(a))[0];
+  if (version === undefined)
+    throw new Error(`There is no version of ${site} for ${router}. No alias was changed.`);
+  return { functionName: site, version };
 }
 
 async function configurationOf(client: LambdaClient, { functionName, version }: Move) {

@@ -42,14 +42,15 @@ if (outputs) {
   const names = Object.fromEntries(
     Object.entries(outputs).flatMap(([output, value]) => {
       const tool = /^(\w+)Function$/.exec(output)?.[1];
-      return tool === undefined || tool === 'Router' ? [] : [[tool, value]];
+      return tool === undefined || !Object.hasOwn(tools, tool) ? [] : [[tool, value]];
     }),
   );
   const isolated = settings.tenantIsolation;
   for await (const check of checkFunctions({ lambda, names, isolated, sources })) print(check);
-  const { ResultsBucket: bucket = '', KeyTable: table = '', FrontUrl: frontUrl } = outputs;
+  const { ResultsBucket: bucket = '', ResultsUrl: bucketUrl = '', KeyTable: table = '' } = outputs;
+  const { FrontUrl: frontUrl } = outputs;
   const clients = { lambda, s3: new S3Client(regionOption()), dynamodb: new DynamoDBClient(regionOption()) };
-  const stored = { bucket, bucketUrl: `https://${bucket}.s3.amazonaws.com/`, table };
+  const stored = { bucket, bucketUrl, table };
   const deployment = {
     base,
     apiKey,

@@ -42,7 +42,7 @@ export const aws = [
     'test/infra/aws/service-stack',
   ),
   ...inFile(
-    'infra/aws/service-stack.ts',
+    'infra/aws/docmill.ts',
     [["'s3:GetObject', 's3:DeleteObject']", "'s3:GetObject', 's3:*']"]],
     'test/infra/aws/service-stack',
   ),

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Validations } from 'aws-cdk-lib';
@@ -13,6 +13,7 @@ import * as tools from '../../../functions/tools.ts';
 import { readStage } from '../../../infra/aws/outputs.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { parseSettings, type Settings } from '../../../infra/aws/settings.ts';
+import { createArtifacts } from './artifacts.ts';
 import { createApp } from './create-app.ts';
 import { environmentOf } from './environment.ts';
 
@@ -39,11 +40,14 @@ const EVERYTHING: Settings = {
   alarmEmail: 'operator@example.com',
   network: {
     tools: ['doc2any', 'imageproc'],
+    router: false,
+    acceptBrowser: false,
     subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
     securityGroupIds: ['sg-0123456789abcdef0'],
   },
   reserved: { doc2any: 20 },
   tenantIsolation: false,
+  acceptSharedTenants: true,
   provisioned: { router: 1, html2pdf: 2 },
   accountConcurrency: 1000,
   memory: { doc2any: 4096 },
@@ -54,24 +58,16 @@ const EVERYTHING: Settings = {
   },
 };
 
-let artifacts: string;
-let template: Template;
+const FRONTED = parseSettings({ front: { timeout: 120 }, conversionLimits: { seconds: 110 } });
 
-beforeAll(() => {
-  artifacts = mkdtempSync(join(tmpdir(), 'artifacts-'));
-  const layers = new Set(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]));
-  for (const path of [
-    ...['router', ...NAMES].map((name) => `functions/${name}`),
-    ...[...layers].map((name) => `layers/${name}`),
-  ]) {
-    mkdirSync(join(artifacts, path), { recursive: true });
-    writeFileSync(join(artifacts, path, 'index.mjs'), path);
-  }
-  template = synthesize(settings);
-});
-afterAll(() => rmSync(artifacts, { recursive: true }));
+const { artifacts, remove } = createArtifacts();
+afterAll(remove);
 
 const synthesized = new Map<string, Template>();
+let template: Template;
+beforeAll(() => {
+  template = synthesize(settings);
+});
 
 /** Synthesizes a stack with these settings, once. */
 function synthesize(chosen: Settings): Template {
@@ -89,7 +85,7 @@ function synthesizeAll(stacks: Readonly<Record<string, Settings>>): Readonly<Rec
   const app = createApp({ context: cdk.context });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const made = Object.entries(stacks).map(([name, chosen]) => {
-    const props = { settings: chosen, tools: Object.values(tools), artifacts };
+    const props = { settings: chosen, artifacts };
     return [name, new ServiceStack(app, name, props)] as const;
   });
   app.synth();
@@ -104,35 +100,44 @@ describe('a stack whose layers were built in a container', () => {
 
   it('uploads archives, which keep permissions on Windows, under names for people, and names the engines', () => {
     writeFileSync(join(artifacts, 'layers/pdf.zip'), 'an archive');
-    mkdirSync(join(artifacts, 'layers/pdf/pdf'));
-    const manifest = [{ name: 'libreoffice-core-nogui', version: '4:25.2.3-2' }];
-    writeFileSync(join(artifacts, 'layers/pdf/pdf/manifest.json'), JSON.stringify(manifest));
+    writeFileSync(join(artifacts, 'version.json'), '{ "engines": { "pdfium": "4:25.2.3-2" } }');
     const app = createApp({ outdir });
 
-    const stack = new ServiceStack(app, 'test', { settings, tools: Object.values(tools), artifacts });
+    const stack = new ServiceStack(app, 'test', { settings, artifacts });
     app.synth();
 
     rmSync(join(artifacts, 'layers/pdf.zip'));
+    rmSync(join(artifacts, 'version.json'));
     const archives = readdirSync(outdir).filter((name) => /^asset\..*\.zip$/.test(name));
     expect(archives.map((name) => readFileSync(join(outdir, name), 'utf8'))).toEqual(['an archive']);
     // The CDK prints this name as progress of the upload.
     expect(readFileSync(join(outdir, 'test.assets.json'), 'utf8')).toContain('"layer pdf, 1 MB unzipped"');
     const { version } = environmentOf(Template.fromStack(stack), 'router');
-    expect(version).toMatchObject({ engines: { pdfium: '4:25.2.3-2' } });
+    expect(version).toEqual({ engines: { pdfium: '4:25.2.3-2' } });
   });
 });
 
 describe('the stack', () => {
   it('gives each role exactly these rights', () => {
+    const stored = (prefix: string) => `Results.Arn/${prefix}/*`;
     expect(rightsOf(template)).toEqual({
       ...Object.fromEntries(
         NAMES.map((name) => [name, [`Allow logs:CreateLogStream,logs:PutLogEvents on ${name}Log.Arn`]]),
       ),
       router: [
         'Allow logs:CreateLogStream,logs:PutLogEvents on routerLog.Arn',
-        'Allow s3:DeleteObject,s3:GetObject,s3:PutObject on Results.Arn/*',
-        'Allow dynamodb:BatchGetItem,dynamodb:DeleteItem,dynamodb:GetItem,dynamodb:PutItem,dynamodb:Scan,dynamodb:UpdateItem on Keys.Arn',
+        `Allow s3:DeleteObject,s3:GetObject,s3:PutObject on ${['?'.repeat(32), 'once', 'uploads'].map(stored).join(' ')}`,
+        `Allow s3:GetObject,s3:PutObject on ${['cache', 'demo', 'samples'].map(stored).join(' ')}`,
+        'Allow dynamodb:BatchGetItem,dynamodb:GetItem on Keys.Arn',
+        'Allow dynamodb:UpdateItem on Keys.Arn',
+        'Allow dynamodb:UpdateItem on Keys.Arn',
         `Allow lambda:InvokeFunction on ${NAMES.map((name) => `${name}Function.Arn:*`).join(' ')}`,
+      ],
+      heartbeat: ['Allow logs:CreateLogStream,logs:PutLogEvents on heartbeatLog.Arn'],
+      site: [
+        'Allow logs:CreateLogStream,logs:PutLogEvents on siteLog.Arn',
+        'Allow dynamodb:BatchGetItem,dynamodb:DeleteItem,dynamodb:GetItem,dynamodb:PutItem,dynamodb:Scan,dynamodb:UpdateItem on Keys.Arn',
+        'Allow lambda:InvokeFunction on routerFunction.Arn:*',
       ],
     });
     expect(template.findResources('AWS::IAM::ManagedPolicy')).toEqual({});
@@ -141,8 +146,10 @@ describe('the stack', () => {
     }
   });
 
-  it('lets only the gateway call the router', () => {
-    const permissions = Object.values(template.findResources('AWS::Lambda::Permission'));
+  it('lets only the gateway call the router and the site', () => {
+    const permissions = Object.values(template.findResources('AWS::Lambda::Permission')).filter(
+      ({ Properties }) => !Properties.FunctionName.Ref.startsWith('heartbeat'),
+    );
 
     expect(new Set(permissions.map(({ Properties }) => Properties.Principal))).toEqual(
       new Set(['apigateway.amazonaws.com']),
@@ -177,10 +184,13 @@ describe('the stack', () => {
 
     expect(Object.fromEntries(timeouts)).toEqual({
       router: 290,
+      site: 295,
+      heartbeat: 120,
       ...Object.fromEntries(NAMES.map((name) => [name, 270])),
     });
     const chain = [
       TIMEOUTS.gateway,
+      TIMEOUTS.site,
       TIMEOUTS.router,
       TIMEOUTS.wait,
       TIMEOUTS.tool,
@@ -221,10 +231,16 @@ describe('the stack', () => {
     });
   });
 
-  it('retains the key table, with on-demand capacity and point-in-time recovery', () => {
-    template.hasResource('AWS::DynamoDB::Table', {
+  it('retains the bucket and the key table, with on-demand capacity and point-in-time recovery', () => {
+    template.hasResource('AWS::S3::Bucket', { DeletionPolicy: 'RetainExceptOnCreate' });
+    synthesize(parseSettings({ production: false })).hasResource('AWS::DynamoDB::Table', {
       DeletionPolicy: 'RetainExceptOnCreate',
+      Properties: { DeletionProtectionEnabled: false },
+    });
+    template.hasResource('AWS::DynamoDB::Table', {
+      DeletionPolicy: 'Retain',
       Properties: {
+        DeletionProtectionEnabled: true,
         BillingMode: 'PAY_PER_REQUEST',
         KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
@@ -234,7 +250,7 @@ describe('the stack', () => {
   });
 
   it('gives each tool its own log group, memory and layers', () => {
-    template.resourceCountIs('AWS::Logs::LogGroup', NAMES.length + 1);
+    template.resourceCountIs('AWS::Logs::LogGroup', NAMES.length + 3);
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: settings.logDays });
     for (const { name, sizing } of Object.values(tools)) {
       const [found] = Object.entries(template.findResources('AWS::Lambda::Function')).filter(([id]) =>
@@ -304,12 +320,12 @@ describe('the stack', () => {
   });
 
   it('publishes a version of each function, keeps it, and lets the router invoke versions', () => {
-    template.resourceCountIs('AWS::Lambda::Version', NAMES.length + 1);
+    template.resourceCountIs('AWS::Lambda::Version', NAMES.length + 3);
     template.allResources('AWS::Lambda::Version', {
       DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
     });
-    template.resourceCountIs('AWS::Lambda::Alias', NAMES.length + 1);
+    template.resourceCountIs('AWS::Lambda::Alias', NAMES.length + 3);
     template.allResourcesProperties('AWS::Lambda::Alias', { Name: 'live' });
     expect(environmentOf(template, 'router').toolFunctions).toEqual(
       Object.fromEntries(
@@ -318,7 +334,49 @@ describe('the stack', () => {
     );
   });
 
-  it('leaves nothing behind when its creation fails, and no version that would keep a retry from publishing', () => {
+  it('keeps the versions of the tools, and so their warm environments, when only other code or settings change', () => {
+    const versionsOf = (of: Template) =>
+      Object.keys(of.findResources('AWS::Lambda::Version')).filter((id) =>
+        NAMES.some((name) => id.startsWith(name)),
+      );
+    const other = createArtifacts();
+    for (const name of ['router', 'site'])
+      writeFileSync(join(other.artifacts, 'functions', name, 'index.mjs'), 'new');
+    const changed = parseSettings({
+      supportUrl: 'https://example.com/help',
+      rateLimits: { perMinute: 5 },
+      urlLifetime: 60,
+      logDays: 30,
+      alarmEmail: 'a@example.com',
+      site: null,
+      heartbeatMinutes: null,
+    });
+
+    const stack = new ServiceStack(createApp({ context: cdk.context }), 'test', {
+      settings: changed,
+      artifacts: other.artifacts,
+    });
+    const after = Template.fromStack(stack);
+    other.remove();
+
+    expect(versionsOf(after)).toEqual(versionsOf(template));
+    expect(versionsOf(after)).toHaveLength(NAMES.length);
+    const routers = [template, after].map((of) =>
+      Object.keys(of.findResources('AWS::Lambda::Version')).find((id) => id.startsWith('router')),
+    );
+    expect(new Set(routers).size).toBe(2);
+  });
+
+  it('refuses settings that do not fit into the environment of a function', () => {
+    const corsOrigins = Array.from({ length: 100 }, (_, index) => `https://customer-${index}.example.com`);
+
+    expect(() => synthesize(parseSettings({ corsOrigins }))).toThrow(
+      /^The settings of router take \d+ of at most 3900 bytes. Shorten corsOrigins/,
+    );
+    expect(() => synthesize(parseSettings({ corsOrigins: corsOrigins.slice(0, 30) }))).not.toThrow();
+  });
+
+  it('leaves only an empty table behind when its creation fails, and no version that would keep a retry from publishing', () => {
     // CloudFormation keeps what has the policy Retain, even if the operation that created it is rolled back.
     const kept = [template, synthesize(EVERYTHING)].flatMap((each) =>
       Object.entries(each.toJSON().Resources as Record<string, { DeletionPolicy?: string }>).filter(
@@ -326,13 +384,20 @@ describe('the stack', () => {
       ),
     );
 
-    expect(kept.map(([name]) => name)).toEqual([]);
+    // An empty table that is protected.
+    expect(kept.map(([name]) => plain(name))).toEqual(['Keys', 'Keys']);
   });
 
   it('sends requests to the alias of the router', () => {
     const [method] = Object.values(template.findResources('AWS::ApiGateway::Method'));
 
     expect(JSON.stringify(method!.Properties.Integration.Uri)).toMatch(/"Ref":"routerFunctionAliaslive/);
+    const pages = Object.entries(template.findResources('AWS::ApiGateway::Method')).filter(([id]) =>
+      id.startsWith('Endpointsite'),
+    );
+    expect(pages).toHaveLength(2);
+    expect(JSON.stringify(pages)).not.toContain('routerFunction');
+    expect(environmentOf(template, 'site').router).toMatch(/^routerFunctionCurrentVersion/);
   });
 
   it.each([
@@ -342,7 +407,7 @@ describe('the stack', () => {
   ])(
     'accepts for an account with %i executions %i requests at once and a second, more than it can convert',
     (accountConcurrency, rate) => {
-      synthesize({ ...settings, accountConcurrency }).hasResourceProperties('AWS::ApiGateway::Stage', {
+      synthesize(parseSettings({ accountConcurrency })).hasResourceProperties('AWS::ApiGateway::Stage', {
         MethodSettings: Match.arrayWith([
           Match.objectLike({
             ResourcePath: '/*',
@@ -366,9 +431,12 @@ describe('the stack', () => {
         'CreateKey',
         'KeyTable',
         'ResultsBucket',
+        'ResultsUrl',
         'RouterFunction',
+        'SiteFunction',
         'SiteUrl',
         'Sizes',
+        'siteLog',
         ...NAMES.flatMap((name) => [`${name}Function`, `${name}Log`]),
         'routerLog',
       ].sort(),
@@ -390,9 +458,9 @@ describe('the stack', () => {
       plain: settings,
       everything: EVERYTHING,
       dev: { ...settings, wafRate: 500 },
-      prod: { ...settings, front: { timeout: 120, acceptUnencryptedHttp: false } },
+      prod: FRONTED,
       open: { ...settings, wafRate: null },
-      private: { ...settings, network: { ...EVERYTHING.network!, tools: NAMES } },
+      private: { ...settings, network: { ...EVERYTHING.network!, tools: NAMES, acceptBrowser: true } },
     };
 
     const templates = synthesizeAll(shapes);
@@ -413,7 +481,7 @@ describe('the stack', () => {
     const policyOf = (acceptUnencryptedHttp: boolean) => {
       const front = { timeout: 120, acceptUnencryptedHttp };
       const [found] = Object.values(
-        synthesize({ ...settings, front }).findResources('AWS::CloudFront::Distribution'),
+        synthesize({ ...FRONTED, front }).findResources('AWS::CloudFront::Distribution'),
       );
       return found!.Properties.DistributionConfig.DefaultCacheBehavior.ViewerProtocolPolicy;
     };
@@ -422,7 +490,7 @@ describe('the stack', () => {
   });
 
   it('counts viewers of CloudFront by an address that they cannot choose, and blocks requests around it', async () => {
-    const fronted = synthesize({ ...settings, front: { timeout: 120, acceptUnencryptedHttp: false } });
+    const fronted = synthesize(FRONTED);
     const [acl] = Object.values(fronted.findResources('AWS::WAFv2::WebACL'));
     const [direct, ...counted] = acl!.Properties.Rules;
 
@@ -480,8 +548,17 @@ describe('the stack', () => {
       }),
     ).toEqual([500, 50]);
     limited.hasResourceProperties('AWS::Budgets::Budget', {
-      Budget: Match.objectLike({ BudgetLimit: { Amount: 20, Unit: 'USD' } }),
+      Budget: Match.objectLike({
+        BudgetLimit: { Amount: 20, Unit: 'USD' },
+        // Two stages have the same tag `service`.
+        CostFilters: { TagKeyValue: ['user:stack$test'] },
+      }),
     });
+    limited.resourcePropertiesCountIs(
+      'AWS::Lambda::Function',
+      { Tags: Match.arrayWith([{ Key: 'stack', Value: 'test' }]) },
+      Object.keys(limited.findResources('AWS::Lambda::Function')).length,
+    );
 
     // The key must not be logged.
     everything.hasResourceProperties('AWS::ApiGateway::Stage', {
@@ -554,8 +631,7 @@ describe('the stack', () => {
     const without = synthesize({ ...settings, site: null });
 
     without.resourceCountIs('AWS::ApiGateway::Method', 12);
-    expect(rightsOf(without).router!.join()).not.toMatch(/PutItem|DeleteItem|Scan|ssm/);
-    expect(environmentOf(without, 'router')).not.toHaveProperty('site');
+    expect(Object.keys(rightsOf(without))).not.toContain('site');
     expect(environmentOf(without, 'router').settings).toMatchObject({
       contact: { accountUrl: 'https://example.com/account' },
     });
@@ -566,14 +642,17 @@ describe('the stack', () => {
   });
 
   it('leads to the site by its outermost host name', () => {
-    const siteOf = (of: Template) => environmentOf(of, 'router') as { settings: object; site: object };
     const domain = { name: 'convert.example.com', certificateArn: EVERYTHING.domain!.certificateArn };
 
-    expect(siteOf(synthesize({ ...settings, domain }))).toMatchObject({
+    const named = synthesize({ ...settings, domain });
+    expect(environmentOf(named, 'router')).toMatchObject({
       settings: { contact: { accountUrl: 'https://convert.example.com/api/site/account' } },
-      site: { origin: 'https://convert.example.com', signUp: 'invite' },
     });
-    expect(siteOf(synthesize(EVERYTHING)).site).toMatchObject({
+    expect(environmentOf(named, 'site')).toMatchObject({
+      origin: 'https://convert.example.com',
+      signUp: 'invite',
+    });
+    expect(environmentOf(synthesize(EVERYTHING), 'site')).toMatchObject({
       origin: expect.stringMatching(/^https:\/\/Front[0-9A-F]+\.DomainName$/),
       mail: { from: 'docmill@example.com', parameter: '/docmill/smtp' },
     });
@@ -594,12 +673,12 @@ describe('the stack', () => {
       GenerateSecret: false,
     });
     const [client] = Object.keys(everything.findResources('AWS::Cognito::UserPoolClient'));
-    const { site } = environmentOf(everything, 'router') as { site: { openId: object } };
-    expect(site.openId).toMatchObject({
+    const { openId } = environmentOf(everything, 'site');
+    expect(openId).toMatchObject({
       issuer: expect.stringMatching(/^https:\/\/cognito-idp\.AWS::Region\.AWS::URLSuffix\/Login[0-9A-F]+$/),
       clientId: client,
     });
-    expect(rightsOf(everything).router!.join('\n')).toMatch(
+    expect(rightsOf(everything).site!.join('\n')).toMatch(
       /ssm:GetParameters on .*:parameter\/docmill\/smtp$/m,
     );
   });
@@ -693,11 +772,11 @@ describe('the stack', () => {
 
 describe('the stages', () => {
   it.each([
-    [undefined, '', false, { service: 'docmill' }],
-    ['dev', '-dev', false, { service: 'docmill', stage: 'dev' }],
-    ['prod', '-prod', true, { service: 'docmill', stage: 'prod' }],
-  ])('have separate names, tags and protection: %s', (stage, suffix, terminationProtection, tags) => {
-    expect(readStage(stage)).toEqual({ ...(stage && { name: stage }), suffix, terminationProtection, tags });
+    [undefined, '', { service: 'docmill' }],
+    ['dev', '-dev', { service: 'docmill', stage: 'dev' }],
+    ['prod', '-prod', { service: 'docmill', stage: 'prod' }],
+  ])('have separate names and tags: %s', (stage, suffix, tags) => {
+    expect(readStage(stage)).toEqual({ ...(stage && { name: stage }), suffix, tags });
   });
 
   it.each(['', 'Prod', 'a-b', 3])('must be a word, not %j', (stage) => {
@@ -706,7 +785,11 @@ describe('the stages', () => {
 });
 
 it("sets every flag that the CDK's library recommends", () => {
-  expect(cdk.context).toEqual(CURRENTLY_RECOMMENDED_FLAGS);
+  const partitions = '@aws-cdk/core:target-partitions';
+  expect(cdk.context).toEqual({
+    ...CURRENTLY_RECOMMENDED_FLAGS,
+    [partitions]: ['aws', 'aws-cn', 'aws-us-gov'],
+  });
 });
 
 /** Types of resources whose names only count inside of another resource. */

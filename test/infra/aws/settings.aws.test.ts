@@ -6,7 +6,8 @@ import { checkRegion, parseSettings, readSettings } from '../../../infra/aws/set
 
 it.each(['ap-southeast-6', 'us-gov-west-1', 'cn-north-1'])('need tenant isolation off in %s', (region) => {
   expect(() => checkRegion(parseSettings({}), region)).toThrow(`no tenant isolation in ${region}. Set`);
-  expect(() => checkRegion(parseSettings({ tenantIsolation: false }), region)).not.toThrow();
+  const shared = parseSettings({ tenantIsolation: false, acceptSharedTenants: true });
+  expect(() => checkRegion(shared, region)).not.toThrow();
 });
 
 it.each(['us-east-1', 'eu-central-1', 'ap-southeast-2', undefined])('take the defaults in %s', (region) => {
@@ -26,7 +27,7 @@ describe('the settings', () => {
   it('may have no limits of keys and no demo mode', () => {
     const { rateLimits, demo } = parseSettings({ rateLimits: { perMonth: 0 }, demo: null });
 
-    expect(rateLimits).toEqual({ perMinute: 3000, perMonth: 0, concurrent: 50 });
+    expect(rateLimits).toEqual({ perMinute: 3000, perMonth: 0, concurrent: 5 });
     expect(demo).toBeNull();
   });
 
@@ -71,6 +72,28 @@ describe('the settings', () => {
       { front: { timeout: 120 } },
       'conversionLimits.seconds: must be at most 110, 10 seconds less than front.timeout',
     ],
+    [
+      { tenantIsolation: false },
+      'tenantIsolation: can be off only with acceptSharedTenants: true, because a process that survives',
+    ],
+    [
+      { rateLimits: { concurrent: 50 } },
+      'rateLimits.concurrent: must be at most 5: with accountConcurrency 10, Lambda allows 5 environments of each tool',
+    ],
+    [
+      { network: { tools: ['doc2any', 'html2pdf'], subnetIds: ['a'], securityGroupIds: ['b'] } },
+      'network.tools: can name html2pdf only with network.acceptBrowser: true',
+    ],
+    [{ privateApi: { vpcEndpointIds: ['subnet-1'] } }, 'privateApi.vpcEndpointIds.0: Invalid string'],
+    [
+      { privateApi: { vpcEndpointIds: ['vpce-1'] }, heartbeatMinutes: 5 },
+      'heartbeatMinutes: needs network.router',
+    ],
+    [
+      { privateApi: { vpcEndpointIds: ['vpce-1'] }, domain: { name: 'a', certificateArn: 'b' } },
+      'privateApi: cannot be set together with front or domain',
+    ],
+    [{ kmsKey: 'alias/mine' }, 'kmsKey: Must be the ARN of a KMS key'],
     [[], 'The settings must be a JSON object.'],
     [{ stages: [] }, 'stages must be an object'],
   ])('are rejected: %j', (given, message) => {
@@ -95,6 +118,22 @@ it.each([
   ['prod', { wafRate: null }, null],
 ])('limit IP addresses by default in production: %s %j', (stage, own, wafRate) => {
   expect(parseSettings({ ...own, stages: { dev: {}, prod: {} } }, stage).wafRate).toBe(wafRate);
+});
+
+it.each([
+  [10, undefined, 5],
+  [40, undefined, 20],
+  [1000, undefined, 50],
+  [1000, 500, 500],
+  [10, 0, 0],
+])('let an account with %i executions convert %s at once, so %i', (accountConcurrency, given, concurrent) => {
+  const rateLimits = given === undefined ? {} : { concurrent: given };
+  expect(parseSettings({ accountConcurrency, rateLimits }).rateLimits.concurrent).toBe(concurrent);
+});
+
+it('are the same when they are read again', () => {
+  const once = parseSettings({ wafRate: null, privateApi: { vpcEndpointIds: ['vpce-1'] } });
+  expect(parseSettings(once)).toEqual(once);
 });
 
 describe('the settings of a stage', () => {

@@ -25,7 +25,7 @@ import { createS3Put } from '../post-form.ts';
 import type { ToolEvent, ToolResult } from './direct/event.ts';
 import { isInvocation, orReceive, runDirect } from './direct/run.ts';
 import { inflateLayers } from './inflate-layers.ts';
-import { conversionMetrics, metricFacts, withCallMetrics } from './metrics.ts';
+import { conversionMetrics, withCallMetrics } from './metrics.ts';
 
 /** The part of Lambda's context that a tool reads. */
 interface Context {
@@ -93,7 +93,7 @@ async function prepare<T extends Tool>(
   const environment = readEnvironment<ToolEnvironment>();
   const { metricsNamespace: metrics } = environment;
   const egress = createEgressGuard({ ownHosts: environment.ownHosts });
-  const sandboxState = reportSandbox(log, tool, layers, metrics);
+  const sandboxState = reportSandbox(log, tool, layers);
   const state = new EngineState();
   const workers = {
     layers,
@@ -222,14 +222,13 @@ function memoryError(): ConversionError {
 type SandboxState = 'full' | 'files open' | 'none';
 
 /**
- * Detects which parts of the engines' sandbox this kernel provides. Logs them once, and counts a metric if some are
- * missing. Returns fields about them for all later log lines.
+ * Detects which parts of the engines' sandbox this kernel provides. Logs once if some are missing, as always on Lambda.
+ * Returns fields about them for all later log lines.
  */
 function reportSandbox(
   log: Log,
   { name, sizing }: Tool,
   layers: string,
-  namespace: string,
 ): () => Readonly<Record<string, unknown>> {
   // Chromium has its own sandbox, and detects which features the kernel allows.
   if (!sizing.layers.includes('sandbox')) return browserState;
@@ -237,7 +236,6 @@ function reportSandbox(
   const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';
   if (state !== 'full') {
     log('sandbox incomplete', { tool: name, sandbox: state, landlock: gaps.landlock }, 'warn');
-    logMetric(log, namespace, 'SandboxIncomplete', name);
   }
   return () => ({ sandbox: state });
 }
@@ -250,13 +248,4 @@ function browserState(): Readonly<Record<string, unknown>> {
   if (browser.length === 0) return {};
   const open = browser.some((command) => /[\0 ]--no-sandbox\b/.test(command));
   return { browserProcesses: browser.length, sandbox: open ? 'none' : 'full' };
-}
-
-/**
- * Logs a count that CloudWatch turns into a metric of the tool (Embedded Metric Format), which needs no extra call
- * and no permission.
- */
-function logMetric(log: Log, namespace: string, name: string, tool: string): void {
-  const metrics = [{ name, unit: 'Count', value: 1 }] as const;
-  log('metric', { tool, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
 }

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { runInNewContext } from 'node:vm';
 import { Stack } from 'aws-cdk-lib';
 import { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
@@ -22,6 +26,9 @@ import { environmentsOf } from '../environment.ts';
 
 const { alarms, template } = readAlarms();
 const anotherStage = readAlarms('docmill-dev');
+const withDestination = readAlarms(STACK, {
+  destinations: { onFailure: 'arn:aws:sqs:us-east-1:123456789012:failed' },
+});
 const FILTERS = Object.values(template.findResources('AWS::Logs::MetricFilter'));
 const filtered = new Set(
   FILTERS.flatMap(({ Properties }) =>
@@ -31,15 +38,18 @@ const filtered = new Set(
 /** Alarms on metrics that the functions write themselves. */
 const OWN = [...alarms]
   .filter(([, alarm]) =>
-    metricsOf(alarm).every(({ Namespace, MetricName }) => Namespace === STACK && !filtered.has(MetricName)),
+    metricsOf(alarm).every(
+      ({ Namespace, MetricName }) =>
+        Namespace === STACK && !filtered.has(MetricName) && MetricName !== 'Heartbeat',
+    ),
   )
   .map(([name]) => name);
 
 describe('every alarm', () => {
-  it('sends email, and stays off without calls', () => {
-    expect(alarms.size).toBe(9);
-    for (const alarm of alarms.values()) {
-      expect(alarm.TreatMissingData).toBe('notBreaching');
+  it('sends email, and stays off without calls, except the one for an outage', () => {
+    expect(alarms.size).toBe(13);
+    for (const [name, alarm] of alarms) {
+      expect(alarm.TreatMissingData).toBe(name === 'Outage' ? 'breaching' : 'notBreaching');
       expect(alarm.AlarmActions).toHaveLength(1);
     }
     template.hasResourceProperties('AWS::SNS::Subscription', {
@@ -91,6 +101,84 @@ function isConsequence(alarm: string, cause: string): boolean {
   return alarm === 'InternalErrors' && cause === 'KeyTableErrors';
 }
 
+describe('Outage', () => {
+  const alarm = alarms.get('Outage')!;
+  const [code] = Object.values(template.findResources('AWS::Lambda::Function')).flatMap(
+    ({ Properties }) => Properties.Code.ZipFile ?? [],
+  );
+
+  /** Runs the deployed function, and returns what it logs. */
+  async function beat(url: string): Promise<string> {
+    const lines: string[] = [];
+    const module = { exports: {} as { handler(): Promise<void> } };
+    runInNewContext(code, {
+      exports: module.exports,
+      process: { env: { ENVIRONMENT: JSON.stringify({ url, metricsNamespace: STACK }) } },
+      console: { log: (line: string) => lines.push(line) },
+      fetch,
+      AbortSignal,
+    });
+    await module.exports.handler();
+    return lines.join();
+  }
+
+  async function statusOf(status: number): Promise<string> {
+    const server = createServer((_, response) => response.writeHead(status).end('{}')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const line = await beat(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/health`);
+    server.close();
+    return line;
+  }
+
+  it('is raised without any line, so also without any traffic', () => {
+    expect(isBreached(alarm, [])).toBe(true);
+    expect(alarm.EvaluationPeriods).toBe(2);
+  });
+
+  it.each([503, 403, 404, 500])('is raised by the status %i of the health', async (status) => {
+    expect(isBreached(alarm, [await statusOf(status)])).toBe(true);
+  });
+
+  it('is raised if the URL cannot be reached', async () => {
+    expect(isBreached(alarm, [await beat('http://127.0.0.1:1/')])).toBe(true);
+  });
+
+  it('stays off while the health is good', async () => {
+    expect(isBreached(alarm, [await statusOf(200)])).toBe(false);
+  });
+
+  it('asks through the public URL, every 15 minutes', () => {
+    template.hasResourceProperties('AWS::Events::Rule', { ScheduleExpression: 'rate(15 minutes)' });
+    expect(alarm.Period).toBe(900);
+    const { url } = Object.values(environmentsOf(template)).find((each) => 'url' in each)!;
+    expect(url).toMatch(/^https:\/\/Endpoint[0-9A-F]+\.execute-api\..*\/api\/health$/);
+  });
+});
+
+describe('TimedOut', () => {
+  const alarm = alarms.get('TimedOut')!;
+
+  it.each(Object.keys(tools))('is raised by a call of %s that Lambda ends, also a direct one', (name) => {
+    const line = '2026-01-01T00:00:00.000Z 1 Task timed out after 270.00 seconds';
+
+    expect(isBreached(alarm, filterMetrics(template, name, [line]))).toBe(true);
+    expect(isBreached(alarm, filterMetrics(template, name, ['REPORT RequestId: 1']))).toBe(false);
+  });
+});
+
+describe('LostEvents', () => {
+  it.each([
+    ['AsyncEventsDropped', alarms],
+    ['DestinationDeliveryFailures', withDestination.alarms],
+  ])('reads %s of every tool', (metricName, found) => {
+    const read = metricsOf(found.get('LostEvents')!);
+
+    expect(read.map(({ MetricName }) => MetricName)).toEqual(Object.keys(tools).map(() => metricName));
+    for (const { Namespace, Dimensions } of read)
+      expect([Namespace, Dimensions!.map(({ Name }) => Name)]).toEqual(['AWS/Lambda', ['FunctionName']]);
+  });
+});
+
 /** How Lambda logs the end of a function that used up its memory, in its log format `Text`. */
 const OUT_OF_MEMORY = [
   'REPORT RequestId: 1\tDuration: 5.00 ms\tMemory Size: 128 MB\tMax Memory Used: 128 MB\tStatus: error\tError Type: Runtime.OutOfMemory',
@@ -98,13 +186,12 @@ const OUT_OF_MEMORY = [
 ];
 const OTHERS = [
   'REPORT RequestId: 1\tDuration: 5.00 ms\tMemory Size: 128 MB\tMax Memory Used: 90 MB',
-  '2026-01-01T00:00:00.000Z 1 Task timed out after 3.00 seconds',
   'RequestId: 1 Error: Runtime exited with error: exit status 1\nRuntime.ExitError',
 ];
 
 describe('OutOfMemory', () => {
   const alarm = alarms.get('OutOfMemory')!;
-  const functions = ['router', ...Object.keys(tools)];
+  const functions = ['router', 'site', ...Object.keys(tools)];
 
   it.each(functions)('is raised by a function that used up its memory, and by no other end: %s', (name) => {
     for (const line of OUT_OF_MEMORY)
@@ -184,7 +271,8 @@ it('reads the concurrent executions of the account', () => {
 it('reads the throttled events of every function, including functions without any', () => {
   const alarm = alarms.get('Throttles')!;
   const ofFunction = LambdaFunction.fromFunctionName(stack, 'Function', 'name').metricThrottles();
-  const functions = Object.keys(template.findResources('AWS::Lambda::Function'));
+  const all = Object.keys(template.findResources('AWS::Lambda::Function'));
+  const functions = all.filter((id) => !id.startsWith('heartbeat'));
 
   const read = alarm.Metrics!.flatMap(({ MetricStat }) => MetricStat ?? []);
   for (const { Metric: metric, Stat } of read) expect(declared(metric, Stat)).toEqual(named(ofFunction));
@@ -215,7 +303,8 @@ it('reads only fields that a log line of a call has, or that CloudWatch adds', a
 
 it('are saved for the logs of all functions', () => {
   const { template } = readAlarms();
-  const logs = Object.keys(template.findResources('AWS::Logs::LogGroup'));
+  const groups = Object.keys(template.findResources('AWS::Logs::LogGroup'));
+  const logs = groups.filter((id) => !id.startsWith('heartbeat'));
 
   template.resourceCountIs('AWS::Logs::QueryDefinition', Object.keys(QUERIES).length);
   for (const { Properties } of Object.values(template.findResources('AWS::Logs::QueryDefinition')))

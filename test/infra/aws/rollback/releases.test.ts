@@ -21,6 +21,9 @@ const VERSIONS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   'stack-doc2any': { 1: {} },
 };
 
+/** The version of the router that each version of the site passes conversions on to. */
+const SITE: Readonly<Record<string, string>> = { 1: '1', 2: '2', 4: '2', 11: '3' };
+
 let close = () => {};
 afterEach(() => close());
 
@@ -37,6 +40,17 @@ async function startLambda() {
       moved.push(`${name} ${FunctionVersion}`);
       return reply(200, {});
     }
+    if (name === 'stack-site' && what.startsWith('versions'))
+      return reply(200, {
+        Versions: Object.entries(SITE).map(([Version, router]) => ({
+          Version,
+          Environment: {
+            Variables: {
+              [ENVIRONMENT_VARIABLE]: JSON.stringify({ router: arn('stack-router', Number(router)) }),
+            },
+          },
+        })),
+      });
     const versions = VERSIONS[name] ?? {};
     if (what.startsWith('versions')) {
       const page = Marker
@@ -81,6 +95,14 @@ describe('a rollback', () => {
     await rollBack(client, 'stack-router', '2');
 
     expect(moved).toEqual(['stack-pdftools 2', 'stack-doc2any 1', 'stack-router 2']);
+  });
+
+  it('moves the site to its newest version for that router', async () => {
+    const { client, moved } = await startLambda();
+
+    await rollBack(client, 'stack-router', '2', 'stack-site');
+
+    expect(moved).toEqual(['stack-pdftools 2', 'stack-doc2any 1', 'stack-site 4', 'stack-router 2']);
   });
 
   it.each([
