@@ -136,7 +136,7 @@ export class Docmill extends Construct {
     const counted = ['limits#*', 'usage#*', 'idempotent#*', 'health', 'health-check'];
     const keyRows = [table.tableArn];
     router.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem'], keyRows, leading('key_*', ...counted));
-    router.allow(['dynamodb:UpdateItem'], keyRows, leading('failed#*', ...counted));
+    router.allow(['dynamodb:UpdateItem'], keyRows, leading('failed#*', 'total#*', 'counted', ...counted));
     router.allow(['dynamodb:UpdateItem'], keyRows, {
       ...leading('key_*'),
       // It notes when a key was last used, and can neither create a key nor change its limits.

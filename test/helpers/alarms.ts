@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Template } from 'aws-cdk-lib/assertions';
 import {
   conversionMetrics,
+  logEngineAge,
   watchErrors,
   withCallMetrics,
 } from '../../functions/platform/aws/lambda/metrics.ts';
@@ -12,6 +13,7 @@ import type { Dependencies } from '../../functions/router/dependencies.ts';
 import { createCoalescer } from '../../functions/router/reuse.ts';
 import { route } from '../../functions/router/route.ts';
 import { createLog, type Log } from '../../functions/shared/log.ts';
+import { DAY, dayOf } from '../../functions/shared/time.ts';
 import { CONVERSION_LIMITS } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 import { ServiceStack } from '../../infra/aws/service-stack.ts';
@@ -214,6 +216,8 @@ export const PROVOCATIONS: Readonly<Record<string, () => Promise<string[]>>> = {
       const facts = { sourceBytes: 1, resultBytes: 1, pages: 1 } as Parameters<typeof ended>[2];
       for (let index = 0; index < 21; index += 1) ended(index % 2 ? 'pdftools' : 'doc2any', 'OK', facts);
     }),
+
+  EngineAge: () => linesOf(async (log) => logEngineAge(log, STACK, dayOf(Date.now() - 40 * DAY))),
 
   KeyTableErrors: async () => {
     const { client, close } = await startDynalite('keys');

@@ -160,7 +160,8 @@ export async function startGuard(
     if (body === undefined) return;
     const denied = service.callsOf(request, body).filter((call) => !isAllowed(statements, call));
     if (denied.length > 0) {
-      for (const { action, resource } of denied) onDenied(`${action} on ${resource}`);
+      for (const { action, resource, items = [] } of denied)
+        onDenied([`${action} on ${resource}`, ...items].join(' '));
       const { status, contentType, body: text } = service.refusal;
       response.writeHead(status, {
         'content-type': contentType,

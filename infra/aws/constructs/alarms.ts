@@ -45,6 +45,9 @@ const FIVE_MINUTES = Duration.minutes(5);
 /** Maximum requests in five minutes that do not reach the router. Scanners send some to paths that do not exist. */
 const MAX_REFUSED = 100;
 
+/** Maximum days since the engines were built. Chromium has security updates about every two weeks. */
+const MAX_ENGINE_AGE = 30;
+
 /**
  * A dashboard, and alarms that require action by an operator. The runbook in `infra/aws/README.md` has a row for each
  * alarm.
@@ -176,6 +179,8 @@ export class Alarms extends Construct {
         0.8 * tenants,
         `Tools started environments for more than 80 % of the ${tenants} that Lambda allows, in an hour.`,
       );
+    const age = own('EngineAge', 'Maximum');
+    this.#alarm('EngineAge', age, MAX_ENGINE_AGE, `The engines are older than ${MAX_ENGINE_AGE} days.`);
     const keyTable = own('KeyTableErrors', 'Sum');
     this.#alarm('KeyTableErrors', keyTable, 0, 'The key table could not be read or written.');
 
