@@ -105,10 +105,8 @@ it('reads environment variables only in functions/shared/settings', () => {
  * result of a caller in memory.
  */
 const READS: Readonly<Record<string, readonly [count: number, reason: string]>> = {
-  'functions/conversion/store.ts': [
-    3,
-    'the head of a result, a stream, and at most 4 MB of a page in an archive',
-  ],
+  'functions/conversion/store.ts': [1, 'the head of a result'],
+  'functions/conversion/stored-zip.ts': [1, 'results for an archive, in parts into the same buffer'],
   'functions/engines/chromium/proxy/served-files.ts': [1, 'a stream'],
   'functions/engines/chromium/upload.ts': [1, 'the head of a page'],
   'functions/engines/pdf/graph/graph.ts': [1, 'only workers call readGraph'],

@@ -1,29 +1,11 @@
-import { once } from 'node:events';
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  createWriteStream,
-  fstatSync,
-  openSync,
-  readSync,
-} from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { PassThrough } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
-import { ZipFile } from 'yazl';
 import type { Grant, Put } from '../platform/storage.ts';
 import { ConversionError, resultTooLargeError } from '../shared/errors.ts';
 import { FORMATS, type Format } from '../shared/formats.ts';
 import { type OutputName, pageName } from '../shared/output-name.ts';
 import type { ConversionLimits, Output } from '../shared/tool.ts';
-
-/**
- * Maximum bytes of a page that is compressed in one piece. A larger one is compressed once more, in chunks. A
- * checksum of this many bytes takes 20 ms.
- */
-const LARGE = 4_000_000;
+import { READING, StoredZip } from './stored-zip.ts';
 
 interface StoreRequest {
   readonly outputs: Iterable<Output> | AsyncIterable<Output>;
@@ -61,32 +43,16 @@ async function storeArchive(
 ): Promise<string> {
   const { directory, grant, put, signal } = request;
   const path = join(directory, 'archive.zip');
-  const archive = new ZipFile();
-  const stream = archive.outputStream as PassThrough;
-  archive.once('error', (error) => stream.destroy(error as Error));
-  const written = pipeline(stream, createWriteStream(path), { signal });
-  // Awaited at the end, but may fail earlier, while the next page is being converted.
-  written.catch(() => {});
+  const archive = await StoredZip.create(path);
+  let bytes: number;
   try {
-    for await (const output of checked(request)) {
-      const entry = pageName(pattern, output.page);
-      // The size and checksum of an uncompressed entry must precede its data, because some readers require that. yazl
-      // computes them synchronously, which takes too long for a large page.
-      if (output.bytes > LARGE) {
-        const content = createReadStream(output.path);
-        archive.addReadStream(content, entry, { compressionLevel: 1 });
-        await Promise.race([finished(content), written]).finally(() => content.destroy());
-      } else archive.addBuffer(await readFile(output.path), entry, { compress: false });
-      if (stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), written]);
-    }
-    archive.end();
-  } catch (thrown) {
-    stream.destroy();
-    throw thrown;
+    for await (const output of checked(request))
+      await archive.add(output.path, pageName(pattern, output.page), signal);
+    bytes = await archive.end();
+  } finally {
+    await archive.close();
   }
-  await written;
-  const { size } = await stat(path);
-  return put(grant, { path, name, contentType: 'application/zip', bytes: size }, signal);
+  return put(grant, { path, name, contentType: 'application/zip', bytes }, signal);
 }
 
 /** Yields the outputs with their sizes and page numbers, and throws at the first invalid output. */
@@ -119,9 +85,6 @@ function checkSignature(path: string, format: Format): number {
   if (FORMATS[format].matches(head)) return size;
   throw new ConversionError('CONVERSION_FAILED', `The conversion produced a file that is not ${format}.`);
 }
-
-/** Flags that do not block on a pipe and do not follow a link. */
-const READING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /**
  * Reads the size and the first bytes of a file. Synchronous: several times faster than the thread pool for these few
