@@ -38,8 +38,8 @@ const LENIENT = ['-define', 'bmp:ignore-filesize=true'] as const;
 /** Formats of ImageMagick whose images are pages or frames of one document. */
 const PAGED: readonly string[] = ['tiff', 'gif', 'webp', 'dcm', 'dcx', 'mng'];
 
-/** Kinds of source that are compressed with loss, so that their edited images are written as JPEGs into a PDF. */
-const LOSSY: readonly string[] = ['jpg', 'webp', 'avif', 'heic'];
+/** The quality of JPEGs in a PDF, for kinds of source that are compressed with loss. Those below 90 store half of the colors. */
+const LOSSY: Readonly<Record<string, number>> = { jpg: 92, webp: 89, avif: 89, heic: 89 };
 const PDF_QUALITY = 92;
 
 /** Writes the delay of each frame into its name, because operators change the order and number of frames. */
@@ -127,14 +127,17 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     target: string,
     conversion: ImageConversion,
   ) {
-    const { page: paper, margin, fit, quality, autoOrient } = conversion.options;
-    const isLossy = quality !== undefined || (kind !== undefined && LOSSY.includes(kind));
+    const { page: paper, margin, fit, quality, compress, autoOrient } = conversion.options;
+    const lossy = kind === undefined ? undefined : LOSSY[kind];
+    const isChosen = compress === undefined ? quality !== undefined : compress === 'JPEG';
+    const byDefault = lossy === undefined ? 'photos' : 'smaller';
     const args: PdfRequest = {
       frames,
       target,
       density,
       layout: { paper, margin, fit },
-      quality: isLossy ? quality || PDF_QUALITY : undefined,
+      jpegs: isChosen ? 'all' : compress ? 'none' : byDefault,
+      quality: quality || lossy || PDF_QUALITY,
       autoOrient,
     };
     const files = { inputs: frames, outputs: [target] };
@@ -160,7 +163,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     const options = { ...request.options, frame: undefined };
     const again = await ask({ ...request, paths, options }, conversion);
     if ('foreign' in again) throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.');
-    return again;
+    return { ...again, kind: result.foreign.kind };
   }
 
   /** Decodes a source to files that sharp reads, and returns their paths. */

@@ -2,7 +2,10 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import type { Size } from '../shared/options/geometry.ts';
+import { encodePngImage } from './encode/png.ts';
+import { chunksOf } from './encode/png-file.ts';
 import type { Resolution } from './options/values.ts';
+import { isGray, isOpaque, isPhoto, open, render, withoutAlpha } from './pixels.ts';
 import { damaged } from './source/detect.ts';
 
 export interface PdfRequest {
@@ -11,8 +14,9 @@ export interface PdfRequest {
   readonly target: string;
   readonly density: Resolution | undefined;
   readonly layout: PdfLayout;
-  /** Quality of the JPEGs that opaque frames become. Other frames are compressed without loss. */
-  readonly quality: number | undefined;
+  /** The opaque frames that become JPEGs. `smaller` means photos, and others if that makes them smaller. */
+  readonly jpegs: 'all' | 'smaller' | 'photos' | 'none';
+  readonly quality: number;
   /** Whether a JPEG is rotated according to its EXIF orientation. */
   readonly autoOrient: boolean;
 }
@@ -44,7 +48,7 @@ export async function writePdf(request: PdfRequest): Promise<void> {
   const pages: number[] = [];
   for (const frame of frames) {
     const bytes = readFileSync(frame);
-    const image = await embed(pdf, bytes, request.quality).catch(damaged);
+    const image = await embed(pdf, bytes, request).catch(damaged);
     const orientation = autoOrient && ORIENTATIONS[image.orientation] ? image.orientation : 1;
     const isTurned = orientation >= 5;
     const upright = isTurned ? { width: image.height, height: image.width } : image;
@@ -64,9 +68,11 @@ export async function writePdf(request: PdfRequest): Promise<void> {
   pdf.close(pdf.object(`<< /Type /Catalog /Pages ${tree} 0 R >>`));
 }
 
-async function embed(pdf: PdfWriter, bytes: Buffer, quality: number | undefined): Promise<Embedded> {
+type Compression = Pick<PdfRequest, 'jpegs' | 'quality'>;
+
+async function embed(pdf: PdfWriter, bytes: Buffer, compression: Compression): Promise<Embedded> {
   if (bytes[0] === 0xff && bytes[1] === 0xd8) return embedJpeg(pdf, bytes);
-  return bytes.toString('latin1', 4, 8) === 'jP  ' ? embedJp2(pdf, bytes) : embedPng(pdf, bytes, quality);
+  return bytes.toString('latin1', 4, 8) === 'jP  ' ? embedJp2(pdf, bytes) : embedPng(pdf, bytes, compression);
 }
 
 /** Embeds a JPEG 2000, which names its own colors. */
@@ -94,47 +100,48 @@ async function embedJpeg(pdf: PdfWriter, bytes: Buffer): Promise<Embedded> {
   return { width, height, object, orientation };
 }
 
-async function embedPng(pdf: PdfWriter, bytes: Buffer, quality: number | undefined): Promise<Embedded> {
+async function embedPng(pdf: PdfWriter, bytes: Buffer, { jpegs, quality }: Compression): Promise<Embedded> {
   const image = sharp(bytes, { limitInputPixels: false });
-  const { width, height, hasAlpha, channels: stored, isPalette } = await image.metadata();
-  const size = { width, height };
-  const isGray = stored <= 2 && !isPalette;
-  if (!hasAlpha && quality !== undefined) {
-    const jpeg = await image
+  const whole = await render(image.clone(), 8);
+  const pixels = withoutAlpha(whole);
+  const isTransparent = !isOpaque(whole);
+  const jpeg = () =>
+    open(pixels)
+      .toColorspace(isGray(pixels) ? 'b-w' : 'srgb')
       .jpeg({ quality, chromaSubsampling: quality >= 90 ? '4:4:4' : '4:2:0' })
       .toBuffer();
-    return { ...(await embedJpeg(pdf, jpeg)), orientation: 1 };
-  }
-  const raw = await image
-    .toColorspace(isGray ? 'b-w' : 'srgb')
-    .raw({ depth: 'uchar' })
-    .toBuffer({ resolveWithObject: true });
-  const { channels } = raw.info;
-  const colors = hasAlpha ? channels - 1 : channels;
-  let mask = '';
-  let pixels = raw.data;
-  if (hasAlpha) {
-    const count = width * height;
-    const alpha = Buffer.alloc(count);
-    pixels = Buffer.alloc(count * colors);
-    for (let pixel = 0; pixel < count; pixel += 1) {
-      raw.data.copy(pixels, pixel * colors, pixel * channels, pixel * channels + colors);
-      alpha[pixel] = raw.data[pixel * channels + colors]!;
-    }
-    if (alpha.some((value) => value < 255)) {
-      const object = pdf.stream(
-        `${imageEntries(size, '/DeviceGray')} /Filter /FlateDecode`,
-        deflateSync(alpha),
-      );
-      mask = ` /SMask ${object} 0 R`;
-    }
-  }
-  const entries = `${imageEntries(size, SPACES[colors])} /Filter /FlateDecode${mask}`;
-  return { ...size, object: pdf.stream(entries, deflateSync(pixels)), orientation: 1 };
+  const isJpeg = jpegs === 'all' || (jpegs !== 'none' && isPhoto(pixels));
+  if (!isTransparent && isJpeg) return embedJpeg(pdf, await jpeg());
+  const options = { define: [], quality: undefined, interlace: undefined };
+  const png = await encodePngImage(pixels, { options, density: undefined, extras: undefined });
+  const other = jpegs === 'smaller' && !isTransparent ? await jpeg() : png;
+  if (other.length < png.length) return embedJpeg(pdf, other);
+  const alpha =
+    isTransparent && (await image.extractChannel('alpha').png({ compressionLevel: 7 }).toBuffer());
+  const mask = alpha ? ` /SMask ${embedChunks(pdf, alpha)} 0 R` : '';
+  return { width: pixels.width, height: pixels.height, object: embedChunks(pdf, png, mask), orientation: 1 };
 }
 
-function imageEntries({ width, height }: Size, space: string | undefined): string {
-  return `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace ${space} /BitsPerComponent 8`;
+/** Embeds the data of a PNG without an alpha channel as they are: PDF has the same compression. */
+function embedChunks(pdf: PdfWriter, png: Buffer, entries = ''): number {
+  const chunks = [...chunksOf(png)];
+  const dataOf = (type: string) =>
+    Buffer.concat(chunks.filter((chunk) => chunk.type === type).map(({ data }) => data));
+  const [header, palette] = [dataOf('IHDR'), dataOf('PLTE')];
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const [bits, colorType] = [header[8]!, header[9]!];
+  const channels = colorType === 2 ? 3 : 1;
+  const space =
+    colorType === 3
+      ? `[/Indexed /DeviceRGB ${palette.length / 3 - 1} <${palette.toString('hex')}>]`
+      : SPACES[channels];
+  const decoding = `/Predictor 15 /Colors ${channels} /BitsPerComponent ${bits} /Columns ${width}`;
+  const image = imageEntries({ width, height }, space, bits);
+  return pdf.stream(`${image} /Filter /FlateDecode /DecodeParms << ${decoding} >>${entries}`, dataOf('IDAT'));
+}
+
+function imageEntries({ width, height }: Size, space: string | undefined, bits = 8): string {
+  return `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace ${space} /BitsPerComponent ${bits}`;
 }
 
 function fixed(value: number): string {

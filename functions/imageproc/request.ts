@@ -2,7 +2,7 @@ import type { ConversionLimits, OptionsOf } from '../shared/tool.ts';
 import type { SharpFormat } from './formats.ts';
 import type { Operation } from './options/steps.ts';
 import type { Resolution } from './options/values.ts';
-import type { Decoding, ImageKind } from './source/detect.ts';
+import type { Decoding } from './source/detect.ts';
 import type { imageproc } from './tool.ts';
 
 export type ImageprocOptions = OptionsOf<typeof imageproc>;
@@ -26,7 +26,7 @@ export interface ImageprocRequest {
 
 /** Either the worker wrote the result, or it wrote frames, or ImageMagick must decode the source first. */
 export type ImageprocResult =
-  | ((Written | Frames) & { readonly kind: ImageKind; readonly warning?: string | undefined })
+  | ((Written | Frames) & { readonly kind: Decoding['kind']; readonly warning?: string | undefined })
   | { readonly foreign: Decoding };
 
 export interface Written {

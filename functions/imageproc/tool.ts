@@ -63,8 +63,9 @@ const imageprocOptions = {
       '-compress',
       ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4', 'Fax', 'LZMA', 'WebP', 'ZSTD'],
       {
-        outputs: ['tiff'],
-        description: 'Use this compression. By default, LZW, or Group4 for black and white',
+        outputs: ['tiff', 'pdf'],
+        description:
+          'Use this compression. By default, LZW, or Group4 for black and white. In a pdf, photos become JPEGs by default, all opaque images with JPEG, and none with Zip or another value',
       },
     ),
     sampling: option('-sampling-factor', sampling.rule, (value) => sampling.parse(value)?.[0], {

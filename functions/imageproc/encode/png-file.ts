@@ -155,11 +155,16 @@ export function setPngDensity(png: Buffer, density: Resolution | undefined): Buf
     data.writeUInt32BE(Math.round(density.y / 0.0254), 4);
     parts.push(chunk('pHYs', data));
   }
-  let at = PNG_START_BYTES;
-  while (png.toString('latin1', at + 4, at + 8) !== 'IDAT') {
+  for (const { type, bytes } of chunksOf(png)) if (type !== 'IHDR' && type !== 'pHYs') parts.push(bytes);
+  return Buffer.concat(parts);
+}
+
+/** Yields the chunks of a PNG, each with its data and as it stands in the file. */
+export function* chunksOf(png: Buffer) {
+  for (let at = SIGNATURE.length; at + 12 <= png.length; ) {
     const end = at + 12 + png.readUInt32BE(at);
-    if (png.toString('latin1', at + 4, at + 8) !== 'pHYs') parts.push(png.subarray(at, end));
+    const type = png.toString('latin1', at + 4, at + 8);
+    yield { type, data: png.subarray(at + 8, end - 4), bytes: png.subarray(at, end) };
     at = end;
   }
-  return Buffer.concat([...parts, png.subarray(at)]);
 }

@@ -6,10 +6,14 @@ import { encodeIndexedPng, openWith, setPngDensity } from './png-file.ts';
 /** The zlib level of ImageMagick's default quality for PNG. */
 const DEFAULT_LEVEL = 7;
 
+interface PngOptions extends Pick<EncodeOptions, 'density' | 'extras'> {
+  readonly options: Pick<EncodeOptions['options'], 'define' | 'quality' | 'interlace'>;
+}
+
 /** Encodes the image with as few bits per pixel as it needs. */
 export async function encodePngImage(
   image: Pixels,
-  { options, density, extras }: EncodeOptions,
+  { options, density, extras }: PngOptions,
 ): Promise<Buffer> {
   const { define, quality, interlace = 'None' } = options;
   const compression = defined(define, 'png:compression-level');

@@ -2,13 +2,14 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
-import { QUARTERS, quarters } from '../../fixtures/image.ts';
+import { noisyPhoto, QUARTERS, quarters } from '../../fixtures/image.ts';
 import { drawPage, readPdf } from '../../helpers/pdf.ts';
 import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 import { expectClose } from './picture.ts';
 
 const { convertOne, refusal } = useEngine(imageproc, createEngine);
+const photo = () => noisyPhoto(96, 96).removeAlpha();
 const jpeg = (options = {}) => quarters(96, 48).jpeg({ quality: 100, ...options });
 
 /** The quarters as a JPEG 2000 of 16 by 8 pixels. */
@@ -21,6 +22,26 @@ sYmcABhHfKYSENfqYIADCQQBTYSEvuitAAAMI5x/kH3x34FwFABbQ5kVlmPVAMJCHlkADCQJxHustFFB
 hH5FzYvGEhKgf//Z`,
   'base64',
 );
+
+/** A photo of 64 by 64 pixels as phones store it. */
+const HEIC = Buffer.from(
+  `AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAUJtZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAA
+AA5waXRtAAAAAAABAAAAImlsb2MAAAAAREAAAQABAAAAAAFmAAEAAAAAAAAAgQAAACNpaW5mAAAAAAABAAAAFWluZmUCAAAAAAEA
+AGh2YzEAAAAAwmlwcnAAAACkaXBjbwAAAHhodmNDAQNwAAAAAAAAAAAAHvAA/P34+AAADwMgAAEAGEABDAH//wNwAAADAJAAAAMA
+AAMAHroCQCEAAQArQgEBA3AAAAMAkAAAAwAAAwAeoCCBBZbqSSmubgQEDAgAAAMACAAAAwAIQCIAAQAHRAHBcrAiQAAAABRpc3Bl
+AAAAAAAAAEAAAABAAAAAEHBpeGkAAAAAAwgICAAAABZpcG1hAAAAAAAAAAEAAQOBAoMAAACJbWRhdAAAAH0oAa8ZgLCZEo6FfKEK
+EyADn7WiI/LD8GgTmW1+Qei2b4DrG3yrRrJNJE+1S1EmhvlUj3GRUZ66LU6+31fn774a0xTqcHuRNiq88SlJFZ8ez8/gv1vVKZUG
+Ac7iE1BVyAzvLT0stZF12cpnt5YWWyq0+KyfZVy922cuWxDfQA==`,
+  'base64',
+);
+
+/** Returns the compression and the number of components of each image in a PDF, without masks. */
+function imagesIn(pdf: Buffer) {
+  const images = pdf
+    .toString('latin1')
+    .matchAll(/\/Subtype \/Image.*\/ColorSpace (.*) \/BitsPer.*\/Filter \/(\w+)/g);
+  return [...images].map(([, space, filter]) => `${filter} ${space!.split(' ')[0]}`);
+}
 
 describe('a PDF', () => {
   it('contains a JPEG byte for byte, upright, in the size of its resolution', async () => {
@@ -110,5 +131,39 @@ describe('a PDF', () => {
     expect(pages.map(({ width, height }) => [Math.round(width), Math.round(height)])).toEqual(
       Array(2).fill([842, 595]),
     );
+  });
+
+  it.each([
+    ['a HEIC', () => HEIC, 'DCTDecode /DeviceRGB'],
+    ['a PNG of a photo', () => photo().png(), 'DCTDecode /DeviceRGB'],
+    ['a TIFF of a gray photo', () => photo().grayscale().tiff(), 'DCTDecode /DeviceGray'],
+    ['a screenshot', () => quarters(96, 48).png(), 'FlateDecode [/Indexed'],
+    ['a screenshot as WebP', () => quarters(96, 48).webp({ lossless: true }), 'FlateDecode [/Indexed'],
+    ['a photo of 16 colors', () => photo().png({ colors: 16 }), 'FlateDecode [/Indexed'],
+  ])('contains %s in the compression that suits it', async (_name, make, expected) => {
+    const source = make();
+
+    const pdf = await convertOne(Buffer.isBuffer(source) ? source : await source.toBuffer(), {
+      format: 'pdf',
+    });
+
+    expect(imagesIn(pdf)).toEqual([expected]);
+  });
+
+  it('loses nothing of a photo with -compress=Zip, nor of a transparent one', async () => {
+    const opaque = await photo().linear(0.1, 100).png().toBuffer();
+    const transparent = await photo().ensureAlpha(0.5).png().toBuffer();
+
+    const zipped = await convertOne(opaque, { format: 'pdf', options: '-compress=Zip' });
+    const masked = await convertOne(transparent, { format: 'pdf' });
+
+    for (const [pdf, images] of [
+      [zipped, ['FlateDecode /DeviceRGB']],
+      [masked, ['FlateDecode /DeviceGray', 'FlateDecode /DeviceRGB']],
+    ] as const)
+      expect(imagesIn(pdf)).toEqual(images);
+    const drawn = await drawPage(zipped, 1, 96 / 72);
+    for (const at of [8, 40, 90])
+      expectClose([await pixel(drawn, at, at)], [await pixel(opaque, at, at)], 30);
   });
 });
