@@ -177,13 +177,14 @@ export function readResult(payload: unknown): InvocationResult {
 
 /** Reads an error and the mistakes that it describes, none of which describes others. */
 function readReport(value: unknown, isIssue = false): ReceivedReport | undefined {
-  const { code, message, parameter, retryAfter, issues } = (value ?? {}) as Record<string, unknown>;
+  const { code, message, parameter, index, retryAfter, issues } = (value ?? {}) as Record<string, unknown>;
   if (typeof code !== 'string' || typeof message !== 'string') return undefined;
   const described = !isIssue && Array.isArray(issues) && issues.slice(0, MAX_ISSUES);
   return {
     code,
     message: printable(message.slice(0, MAX_MESSAGE)),
     ...(isName(parameter) && { parameter }),
+    ...(isAmount(index) && { index }),
     ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
     ...(described && { issues: described.flatMap((issue) => readReport(issue, true) ?? []) }),
   };

@@ -87,11 +87,17 @@ export async function invokeTool(
 }
 
 /** Returns the error of a source that was to become a PDF, with its name. Options of its tool cannot be given with it. */
-function namedError(error: ErrorReport, { parameter }: SourcePlace, url: string, tool: string): ErrorReport {
+function namedError(
+  error: ErrorReport,
+  { parameter, index }: SourcePlace,
+  url: string,
+  tool: string,
+): ErrorReport {
   const file = quote(sourceName({}, new URL(url)));
   const what = parameter === INFILE ? `The source ${file}` : `The file ${file} for '${parameter}'`;
   const hint = /PASSWORD/.test(error.code) ? ` Convert it with app=${tool} first.` : '';
-  return { ...error, message: `${what} could not be converted to a PDF. ${error.message}${hint}`, parameter };
+  const message = `${what} could not be converted to a PDF. ${error.message}${hint}`;
+  return { ...error, message, parameter, index };
 }
 
 /** Returns a result with the resources of all conversions that it took. */

@@ -103,10 +103,11 @@ async function deliverReply(
 
 /** Returns each mistake that an error describes, with its parameter. */
 export function problemsOf(error: ConversionError) {
-  return (error.issues ?? [error]).map(({ code, message: detail, parameter }) => ({
+  return (error.issues ?? [error]).map(({ code, message: detail, parameter, index }) => ({
     code,
     detail,
     ...(parameter !== undefined && { parameter }),
+    ...(index !== undefined && { index }),
   }));
 }
 

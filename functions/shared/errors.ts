@@ -143,6 +143,7 @@ export type DetailsOf<Code extends ErrorCode> = AnyDetails &
 interface ErrorOptions {
   readonly cause?: unknown;
   readonly parameter?: string | undefined;
+  readonly index?: number | undefined;
   readonly retryAfter?: number | undefined;
   readonly issues?: readonly ConversionError[] | undefined;
 }
@@ -164,6 +165,8 @@ export interface ErrorReport {
   readonly message: string;
   /** Name of the parameter at fault. */
   readonly parameter?: string;
+  /** Position of the file at fault among those of the parameter, from 0. */
+  readonly index?: number;
   /** Seconds after which a retry may succeed. */
   readonly retryAfter?: number;
   /** The individual mistakes, if the message describes several. */
@@ -192,6 +195,9 @@ export class ConversionError extends Error {
   /** Name of the parameter at fault, as the caller wrote it. */
   readonly parameter: string | undefined;
 
+  /** Position of the file at fault among those of the parameter, from 0. */
+  readonly index: number | undefined;
+
   /** The individual mistakes, if the message describes several. */
   readonly issues: readonly ConversionError[] | undefined;
 
@@ -205,6 +211,7 @@ export class ConversionError extends Error {
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.parameter = options.parameter ?? kind.parameter;
+    this.index = options.index;
     this.retryAfter = options.retryAfter ?? kind.retryAfter;
     this.details = 'details' in options ? options.details : undefined;
     this.issues = options.issues;
@@ -227,11 +234,12 @@ export class ConversionError extends Error {
   }
 
   toReport(): ErrorReport {
-    const { code, message, parameter, retryAfter, issues } = this;
+    const { code, message, parameter, index, retryAfter, issues } = this;
     return {
       code,
       message,
       ...(parameter !== undefined && { parameter }),
+      ...(index !== undefined && { index }),
       ...(retryAfter === undefined ? {} : { retryAfter }),
       ...(issues && { issues: issues.map((issue) => issue.toReport()) }),
     };
@@ -257,12 +265,13 @@ export class ConversionError extends Error {
 }
 
 /** Makes an error about the source one about a file that an option names, such as `The image for '-composite'`. */
-export function ofOption(error: unknown, file: string, option: string): unknown {
+export function ofOption(error: unknown, file: string, option: string, index?: number): unknown {
   if (!(error instanceof ConversionError) || error.parameter !== 'infile') return error;
   const { code, message, retryAfter } = error;
   return new ConversionError(code, `${file} could not be loaded. ${message}`, {
     cause: error,
     parameter: option,
+    index,
     retryAfter,
   });
 }

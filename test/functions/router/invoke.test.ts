@@ -115,7 +115,9 @@ describe('a source that is not a PDF', () => {
 
     const what = "The file 'locked.docx' for '-append' could not be converted to a PDF.";
     const message = `${what} Set --password. Convert it with app=doc2any first.`;
-    expect(result).toMatchObject({ error: { code: 'PASSWORD_REQUIRED', message, parameter: '-append' } });
+    expect(result).toMatchObject({
+      error: { code: 'PASSWORD_REQUIRED', message, parameter: '-append', index: 0 },
+    });
   });
 
   it('is checked by the validators of the sources themselves, not of the PDFs made of them', async () => {

@@ -42,14 +42,14 @@ export async function downloadSources(
       throw new ConversionError(
         'SOURCE_TOO_LARGE',
         `All sources together exceed the limit: ${sourceTooLargeError(limits.sourceBytes).message}`,
-        { parameter },
+        { parameter, index },
       );
     };
     if (left <= 0) tooLarge();
     const options = { directory: folder, limits: { sourceBytes: left }, signal, account };
     const file = await download(url, options).catch((error: unknown) => {
       if (error instanceof ConversionError && error.code === 'SOURCE_TOO_LARGE') return tooLarge();
-      throw ofOption(error, `The file for '${parameter}'`, parameter);
+      throw ofOption(error, `The file for '${parameter}'`, parameter, index);
     });
     left -= file.bytes;
     files.push({ ...file, parameter, index });
@@ -66,7 +66,7 @@ export async function checkPdfs(sources: readonly NamedSource[]): Promise<void> 
     if (tool === 'pdftools') continue;
     if (!tool) {
       const message = `The file for '${parameter}' is neither a PDF nor a file that can be converted to one.`;
-      throw new ConversionError('UNSUPPORTED_SOURCE', message, { parameter });
+      throw new ConversionError('UNSUPPORTED_SOURCE', message, { parameter, index });
     }
     const asPages = parameter === INFILE || parameter === '-append';
     unconverted.push({ parameter, index, tool, asPages });

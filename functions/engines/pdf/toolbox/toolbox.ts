@@ -237,7 +237,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
   /** Reads the objects of a source. Tries each password in turn. */
   async function inspect(source: NamedSource, conversion: ToolboxConversion): Promise<Inspected> {
     const { userPassword, ownerPassword } = conversion.options;
-    const { parameter, path } = source;
+    const { parameter, index, path } = source;
     let failure: unknown;
     // The owner password first, because it allows everything.
     for (const password of new Set([ownerPassword, undefined, userPassword])) {
@@ -255,7 +255,7 @@ export function createToolbox(dependencies: EngineDependencies, programs: PdfPro
     }
     if (parameter === INFILE || !(failure instanceof ConversionError)) throw failure;
     const message = `The file for '${parameter}' could not be read. ${failure.message}`;
-    throw new ConversionError(failure.code, message, { parameter, cause: failure });
+    throw new ConversionError(failure.code, message, { parameter, index, cause: failure });
   }
 
   /**
