@@ -33,7 +33,7 @@ export const ROUTES = {
   '/api': { endpoint: 'convert', methods: ['GET'], uploadMethods: ['POST', 'PUT'] },
   [JSON_PATH]: { endpoint: 'convert', methods: ['GET'], uploadMethods: ['POST', 'PUT'] },
   '/api/usage': { endpoint: 'usage', methods: ['GET'] },
-  '/api/uploads': { endpoint: 'uploads', methods: [], uploadMethods: ['POST'] },
+  '/api/uploads': { endpoint: 'uploads', methods: [], uploadMethods: ['POST', 'DELETE'] },
   '/api/results': { endpoint: 'results', methods: ['DELETE'] },
   '/api/health': { endpoint: 'health', methods: ['GET'], isPublic: true },
   '/api/version': { endpoint: 'version', methods: ['GET'], isPublic: true },

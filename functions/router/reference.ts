@@ -64,7 +64,10 @@ const PROBLEM = {
     code: { type: 'string', enum: Object.keys(ERRORS) },
     errors: {
       type: 'array',
-      items: { type: 'object', properties: { code: TEXT, detail: TEXT, parameter: TEXT } },
+      items: {
+        type: 'object',
+        properties: { code: TEXT, detail: TEXT, parameter: TEXT, index: { type: 'integer' } },
+      },
     },
     requestId: TEXT,
   },
@@ -150,6 +153,14 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
         summary: 'Returns a form that uploads a file for later conversions.',
         parameters: [{ ...NAME, in: 'query' }],
         responses: { 200: json(FORM), ...failures() },
+      },
+      DELETE: {
+        operationId: 'deleteUpload',
+        summary: 'Deletes an upload before it expires.',
+        parameters: [
+          { name: 'infile', in: 'query', required: true, schema: TEXT, description: 'Its `infile`.' },
+        ],
+        responses: { 204: { description: 'Deleted.' }, ...failures() },
       },
     },
     '/api/results': {

@@ -30,7 +30,7 @@ import {
 import { cacheHeaders } from './reuse.ts';
 import { takeTurn } from './turn.ts';
 import { openBody } from './uploads/body.ts';
-import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
+import { deleteUpload, isForm, issueForm, receiveForm } from './uploads/forms.ts';
 
 /** Responds to one request and logs its outcome in one line. */
 export async function route(
@@ -158,6 +158,8 @@ async function authorize(received: Call, dependencies: Dependencies): Promise<Ca
     case 'convert':
       return convert(call, key, dependencies);
     case 'uploads':
+      if (http.method === 'DELETE')
+        return { reply: await deleteUpload(http.query, key, dependencies), facts };
       return prepareUpload(call, key, dependencies);
     case 'usage':
       return { reply: await readUsage(key, dependencies), facts };

@@ -7,7 +7,7 @@ import {
   uploadKeyOf,
 } from '../../platform/storage.ts';
 import { ConversionError } from '../../shared/errors.ts';
-import type { Parameter } from '../../shared/options/option.ts';
+import { isSentFile, type Parameter } from '../../shared/options/option.ts';
 import { repeatedError } from '../../shared/options/read-options.ts';
 import { quote } from '../../shared/quote.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
@@ -53,6 +53,24 @@ export async function issueForm(
   const form = await uploads!.form(target);
   const expires = new Date(Date.now() + UPLOAD_LIFETIME).toISOString();
   return jsonReply(200, { infile: `upload:${id}`, ...form, maxBytes: target.maxBytes, expires });
+}
+
+/**
+ * Deletes the upload that `infile` names. One that has already been deleted is not an error.
+ * @throws ConversionError `MISSING_PARAMETER`
+ */
+export async function deleteUpload(
+  query: readonly Parameter[],
+  { account }: KeyRecord,
+  { uploads }: Dependencies,
+): Promise<HttpReply> {
+  const value = query.find(({ name }) => name === 'infile')?.value ?? '';
+  if (!value.startsWith('upload:') || !isSentFile(value))
+    throw new ConversionError('MISSING_PARAMETER', "Parameter 'infile' must be that of an upload.", {
+      parameter: 'infile',
+    });
+  await uploads!.remove({ account, objectKey: uploadKeyOf(account, value.slice('upload:'.length)) });
+  return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: '' };
 }
 
 /** Whether a body has a file, or content that is not a form. */

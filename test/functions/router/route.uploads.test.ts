@@ -451,6 +451,15 @@ describe('POST /api/uploads', () => {
     expect([status, stored.get('uploads/a')]).toEqual([expected, disabled ? undefined : 'content']);
   });
 
+  it('deletes an upload of the account on DELETE, and nothing else', async () => {
+    const id = `${'a'.repeat(32)}/a.png`;
+    stored.set(uploadKeyOf(recordOf('owner').account, id), 'content');
+    const remove = (query: string) => send({ method: 'DELETE', path: '/api/uploads', query });
+
+    expect((await remove('infile=https://a.example/a.png')).status).toBe(400);
+    expect([(await remove(`infile=upload:${id}`)).status, stored.size]).toEqual([204, 0]);
+  });
+
   it('returns a form, whose upload belongs to the account of the key', async () => {
     const { status, body } = await send({ path: '/api/uploads', query: 'name=a b.png' });
 
