@@ -48,7 +48,7 @@ export function frontPage(
 <p id="key-field" hidden><label for="key">${text.key}</label><input id="key" type="password" autocomplete="off" spellcheck="false"></p></div>
 <section id="work" hidden aria-label="${text.files}">
 <div class="bar"><label for="all">${text.all}</label><select id="all"></select><button type="button" id="start"></button></div>
-<ul id="items"></ul>
+<ul id="items"></ul><p id="moved" class="unseen" role="status"></p>
 <div class="bar"><p id="summary" role="status"></p><button type="button" class="secondary" id="combine" hidden>${text.combine}</button><button type="button" class="secondary" id="clear">${text.clear}</button><button type="button" id="zip" hidden>${text.downloadAll}</button></div>
 </section>
 <p id="samples">${text.samples} ${chips}</p>

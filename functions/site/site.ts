@@ -213,7 +213,8 @@ export function createSite(dependencies: SiteDependencies): Site {
     const request = { ...sent, path: sent.path.slice(place.length) || '/' };
     const { path, method } = request;
     if (accounts?.has(path)) return account(request, origin);
-    const target = method === 'POST' && Object.hasOwn(CONVERSIONS, path) && CONVERSIONS[path];
+    const isSent = method === 'POST' || method === 'DELETE';
+    const target = isSent && Object.hasOwn(CONVERSIONS, path) && CONVERSIONS[path];
     if (target) return convert(request, origin, target);
     if (method !== 'GET' && method !== 'HEAD') return undefined;
     if (path === '/site/session') return session(request, origin);

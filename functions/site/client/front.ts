@@ -2,7 +2,7 @@
 
 import { Item, offerKey, refresh } from './item.ts';
 import { readUrl, type TargetId } from './kinds.ts';
-import { byId, create, TEXT } from './result.ts';
+import { byId, create, sizeOf, TEXT } from './result.ts';
 import { saveArchive } from './results.ts';
 
 /** Conversions at the same time. */
@@ -54,7 +54,10 @@ function update(): void {
   const start = byId<HTMLButtonElement>('start');
   start.textContent = TEXT.convert(open.length);
   start.disabled = open.length === 0;
-  byId('combine').hidden = items.filter(({ isCombined }) => !isCombined).length < 2;
+  const parts = items.filter(({ isCombined }) => !isCombined);
+  const bytes = parts.reduce((sum, each) => sum + each.bytes, 0);
+  byId('combine').hidden = parts.length < 2;
+  byId('combine').textContent = bytes > 0 ? `${TEXT.combine} · ${sizeOf(bytes)}` : TEXT.combine;
   byId('zip').hidden = done.flatMap(({ outputs }) => outputs).length < 2;
   const summary = ended === 0 ? '' : TEXT.summary(done.length, failed.length, items.length);
   if (byId('summary').textContent !== summary) byId('summary').textContent = summary;
@@ -80,6 +83,15 @@ function combine(): void {
 }
 
 const owner = {
+  beside: (item: Item, way: -1 | 1) => items[items.indexOf(item) + way],
+  moved: (item: Item, target: Item | undefined) => {
+    if (!target) return;
+    const to = items.indexOf(target);
+    const isDown = to > items.indexOf(item);
+    items = items.filter((each) => each !== item).toSpliced(to, 0, item);
+    target.element[isDown ? 'after' : 'before'](item.element);
+    byId('moved').textContent = TEXT.moved(item.name, to + 1, items.length);
+  },
   start: (item: Item) => enqueue([item]),
   changed: () => update(),
   removed: (item: Item) => {

@@ -9,6 +9,7 @@ import {
   convert,
   encodePairs,
   type Output,
+  type Problem,
   readVisitor,
   type Visitor,
 } from './service.ts';
@@ -21,9 +22,11 @@ interface Source {
   readonly name: string;
   readonly file?: File | undefined;
   readonly url?: string | undefined;
-  readonly parts?: ReadonlyArray<Pick<Source, 'file' | 'url'>>;
+  readonly parts?: readonly Part[];
   readonly facts: SourceFacts;
 }
+
+type Part = Pick<Source, 'name' | 'file' | 'url'>;
 
 /** See `FileLimits`. */
 interface Limits {
@@ -36,6 +39,10 @@ interface Owner {
   start(item: Item): void;
   changed(): void;
   removed(item: Item): void;
+  /** Moves an item before or after another one. */
+  moved(item: Item, target: Item | undefined): void;
+  /** Returns the item before (-1) or after (1) an item. */
+  beside(item: Item, way: -1 | 1): Item | undefined;
 }
 
 /** How often a busy service is asked again, and the longest wait in seconds. */
@@ -57,13 +64,16 @@ export class Item {
   readonly file: File | undefined;
   readonly url: string | undefined;
   /** The files and URLs that become one result. */
-  readonly #parts: ReadonlyArray<Pick<Source, 'file' | 'url'>>;
+  #parts: readonly Part[];
+  /** Whether this is several sources that become one PDF. */
+  readonly isCombined: boolean;
   readonly facts: SourceFacts;
   readonly kind: Kind;
   readonly element: HTMLLIElement;
   readonly #target: HTMLSelectElement;
   readonly #status = create('div', { className: 'status' });
   readonly #shown = create('div', { className: 'shown' });
+  readonly #facts = create('small');
   readonly #action = create('button', { type: 'button' });
   readonly #options: HTMLDetailsElement;
   readonly #id: string;
@@ -74,11 +84,16 @@ export class Item {
   state: State = 'new';
   outputs: readonly Output[] = [];
 
-  constructor({ name, file, url, facts, parts = [{ file, url }] }: Source, limits: Limits, owner: Owner) {
+  constructor(
+    { name, file, url, facts, parts = [{ name, file, url }] }: Source,
+    limits: Limits,
+    owner: Owner,
+  ) {
     this.name = name;
     this.file = file;
     this.url = url;
     this.#parts = parts;
+    this.isCombined = parts.length > 1;
     this.facts = facts;
     this.#limits = limits;
     this.#owner = owner;
@@ -99,32 +114,74 @@ export class Item {
     );
     remove.addEventListener('click', () => this.remove());
     this.#action.addEventListener('click', () => this.#act());
-    const bytes = this.#files.reduce((sum, { size }) => sum + size, 0);
-    const size = bytes > 0 ? ` · ${sizeOf(bytes)}` : '';
-    const kind = this.isCombined ? TEXT.parts(parts.length) : TEXT.kinds[this.kind];
+    this.#describe();
+    const badge = create('span', { className: `kind ${this.kind}`, ariaHidden: 'true' });
+    badge.append(badgeOf(this.kind, this.name));
+    if (this.kind === 'image' && file) void showPicture(file, badge);
+    const moves = create('span', { className: 'moves' }, this.#mover(-1), this.#mover(1));
     const head = create(
       'div',
       { className: 'head' },
-      create('span', { className: `kind ${this.kind}`, ariaHidden: 'true' }, badgeOf(this.kind, this.name)),
-      create(
-        'div',
-        { className: 'title' },
-        create('strong', {}, this.name),
-        create('small', {}, `${kind}${size}`),
-      ),
+      badge,
+      create('div', { className: 'title' }, create('strong', {}, this.name), this.#facts),
       this.#target,
       this.#action,
+      ...(this.isCombined ? [] : [moves]),
       remove,
     );
     this.#options = create('details', { className: 'more' }, create('summary', {}, TEXT.options));
     this.#options.addEventListener('toggle', () => this.#showOptions());
     this.element = create('li', { id: this.#id }, head, this.#status, this.#shown, this.#options);
+    if (!this.isCombined) this.#makeDraggable(badge);
     this.show('new');
   }
 
-  /** Whether this is several sources that become one PDF. */
-  get isCombined(): boolean {
-    return this.#parts.length > 1;
+  /** Shows the kind and the size. */
+  #describe(): void {
+    const size = this.bytes > 0 ? ` · ${sizeOf(this.bytes)}` : '';
+    const kind = this.isCombined ? TEXT.parts(this.#parts.length) : TEXT.kinds[this.kind];
+    this.#facts.textContent = `${kind}${size}`;
+  }
+
+  /** Returns the button that moves this item up (-1) or down (1). */
+  #mover(way: -1 | 1): HTMLButtonElement {
+    const label = way < 0 ? TEXT.moveUp(this.name) : TEXT.moveDown(this.name);
+    const button = create(
+      'button',
+      { type: 'button', className: 'move', ariaLabel: label },
+      way < 0 ? '↑' : '↓',
+    );
+    button.addEventListener('click', () => {
+      this.#owner.moved(this, this.#owner.beside(this, way));
+      // An element that moves loses the focus.
+      button.focus();
+    });
+    return button;
+  }
+
+  /** Moves this item where its handle is dragged. */
+  #makeDraggable(handle: HTMLElement): void {
+    handle.draggable = true;
+    handle.addEventListener('dragstart', ({ dataTransfer }) => {
+      dragged = this;
+      dataTransfer?.setData('text/plain', this.name);
+      dataTransfer?.setDragImage(this.element, 0, 0);
+    });
+    handle.addEventListener('dragend', () => (dragged = undefined));
+    this.element.addEventListener('dragover', (event) => {
+      if (!dragged || dragged === this) return;
+      event.preventDefault();
+      const { top, height } = this.element.getBoundingClientRect();
+      const isBefore = event.clientY < top + height / 2;
+      const comesUp =
+        this.element.compareDocumentPosition(dragged.element) === Node.DOCUMENT_POSITION_FOLLOWING;
+      // Otherwise rows of different heights would change places forever.
+      if (isBefore === comesUp) this.#owner.moved(dragged, this);
+    });
+  }
+
+  get bytes(): number {
+    return this.#files.reduce((sum, { size }) => sum + size, 0);
   }
 
   get #files(): readonly File[] {
@@ -250,6 +307,7 @@ export class Item {
     if (sizes.length === 0) return undefined;
     if (sizes.includes(0)) return TEXT.errors.empty;
     if (sizes.some((size) => size > maxSource)) return TEXT.errors.tooLarge(maxSource / 1e6);
+    if (this.bytes > maxSource) return TEXT.errors.tooLargeTogether(sizeOf(this.bytes), maxSource / 1e6);
     return refusal();
   }
 
@@ -340,15 +398,26 @@ export class Item {
 
   /** Shows why the conversion failed, and what to do. */
   #explain({ errors, isDemo }: ConversionResult): void {
-    const [{ code = '', detail } = { detail: '' }] = errors;
+    const [{ code = '', detail, parameter, index } = { detail: '' } as Problem] = errors;
     const { codes, demo, demoLimit, badKey, expired } = TEXT.errors;
     const known = codes[code];
+    const at = parameter === 'infile' ? 0 : parameter === '-append' ? (index ?? Number.NaN) + 1 : Number.NaN;
+    const culprit = this.isCombined ? this.#parts[at] : undefined;
     if (code === 'INVALID_KEY') {
       const hasKey = accessOf().key !== '';
       if (!hasKey) void refresh();
       this.fail(hasKey ? badKey : expired, hasKey ? [] : signInLink());
     } else if (isDemo) {
       this.fail(code === 'RATE_LIMITED' ? demoLimit : (known ?? demo), signInLink());
+    } else if (culprit) {
+      const others = this.#parts.filter((part) => part !== culprit);
+      const skip = create('button', { type: 'button', className: 'small' }, TEXT.goOn(culprit.name));
+      skip.addEventListener('click', () => {
+        this.#parts = others;
+        this.#describe();
+        this.#owner.start(this);
+      });
+      this.fail(`${culprit.name}: ${known ?? detail}`, others.length > 0 ? [create('p', {}, skip)] : []);
     } else if (code === 'PASSWORD_REQUIRED' || code === 'WRONG_PASSWORD') {
       this.fail(known!, [this.#passwordField()]);
       this.#status.querySelector('input')?.focus();
@@ -372,6 +441,24 @@ export class Item {
     });
     return create('div', { className: 'password' }, label, form);
   }
+}
+
+/** The item whose handle is dragged. */
+let dragged: Item | undefined;
+/** Pixels of the side of a preview. */
+const PREVIEW = 96;
+
+/** Replaces a badge by a small picture, if the browser can decode it. */
+async function showPicture(file: File, badge: HTMLElement): Promise<void> {
+  const decoded = await createImageBitmap(file, { resizeWidth: 2 * PREVIEW }).catch(() => undefined);
+  if (!decoded) return;
+  const { width, height } = decoded;
+  const scale = PREVIEW / Math.max(width, height);
+  const canvas = create('canvas', { width: Math.max(1, width * scale), height: Math.max(1, height * scale) });
+  canvas.getContext('2d')?.drawImage(decoded, 0, 0, canvas.width, canvas.height);
+  decoded.close();
+  badge.classList.add('preview');
+  badge.replaceChildren(canvas);
 }
 
 /** Returns the options that open a protected source. */

@@ -13,6 +13,8 @@ export interface Problem {
   readonly detail: string;
   /** Name of the parameter at fault. */
   readonly parameter?: string | undefined;
+  /** Position of the file at fault among those of the parameter, from 0. */
+  readonly index?: number;
 }
 
 /** How a conversion ended. */
@@ -66,15 +68,16 @@ const MEMBERS = 'convert';
 /** Converts. Without a key and a session, the service converts in demo mode and replies with text. */
 export async function convert({ url }: ApiCall, call: ConversionCall): Promise<ConversionResult> {
   const { key, isMember = false, files = [], maxBody = Number.POSITIVE_INFINITY, signal } = call;
+  const { origin, search } = new URL(url);
+  const endpoint = key === '' ? new URL(MEMBERS, import.meta.url).href : `${origin}/api/`;
+  const headers = { ...(key !== '' && { 'X-Api-Key': key }), Accept: 'application/json' };
+  const uploaded: string[] = [];
   try {
     if (key === '' && !isMember) return await convertDemo(url, signal);
-    const { origin, search } = new URL(url);
-    const endpoint = key === '' ? new URL(MEMBERS, import.meta.url).href : `${origin}/api/`;
-    const headers = { ...(key !== '' && { 'X-Api-Key': key }), Accept: 'application/json' };
     const isLarge = files.reduce((sum, [, { size }]) => sum + size, 0) > maxBody;
     let added = '';
     for (const [parameter, file] of isLarge ? files : []) {
-      const sent = await upload(endpoint, file, { ...call, headers });
+      const sent = await upload(endpoint, file, { ...call, headers }, uploaded);
       if ('errors' in sent) return sent;
       added += `&${encodePairs([[parameter, sent.infile]])}`;
     }
@@ -96,8 +99,18 @@ export async function convert({ url }: ApiCall, call: ConversionCall): Promise<C
     };
   } catch (thrown) {
     return failed(signal.aborted ? LIVE.cancelled : `${LIVE.noConnection} (${String(thrown)})`);
+  } finally {
+    // An upload that cannot be deleted now is deleted when it expires.
+    for (const infile of uploaded)
+      void fetch(`${uploadsOf(endpoint)}?${encodePairs([['infile', infile]])}`, {
+        method: 'DELETE',
+        headers,
+        keepalive: true,
+      }).catch(() => {});
   }
 }
+
+const uploadsOf = (endpoint: string) => endpoint.replace(/\/?$/, '/uploads');
 
 function formOf(files: NonNullable<ConversionCall['files']>): FormData {
   const form = new FormData();
@@ -110,14 +123,16 @@ async function upload(
   endpoint: string,
   file: File,
   { headers, signal, onSent }: ConversionCall & { headers: Readonly<Record<string, string>> },
+  uploaded: string[],
 ): Promise<{ readonly infile: string } | ConversionResult> {
-  const issue = `${endpoint.replace(/\/?$/, '/uploads')}?name=${encodeURIComponent(file.name)}`;
+  const issue = `${uploadsOf(endpoint)}?name=${encodeURIComponent(file.name)}`;
   const issued = await fetch(issue, { method: 'POST', headers, signal });
   if (!issued.ok) {
     const { errors, detail } = await issued.json();
     return { ...failed(detail, issued.headers.get('X-Request-Id')), ...(errors && { errors }) };
   }
   const { infile, url: target, fields } = await issued.json();
+  uploaded.push(infile);
   const body = new FormData();
   for (const [name, value] of Object.entries<string>(fields)) body.append(name, value);
   body.append('file', file);

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ElementHandle } from 'puppeteer-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -399,6 +399,96 @@ describe('the page for everyone', () => {
     const { pages } = await readPdf(await (await fetch(link!.url)).bytes());
     expect(pages.length).toBe(7);
     expect(pages[0]!.text).toBe('');
+  });
+
+  it('orders files by keys and by dragging, and shows pictures', async () => {
+    await invite('office@example.com');
+    const names = () => page().$$eval('#items .title strong', (all) => all.map((each) => each.textContent));
+    await choose('picture.png', 'letter.docx', 'report.pdf');
+    await page().waitForSelector('#items canvas');
+
+    await page().focus('[aria-label="Move report.pdf up"]');
+    await page().keyboard.press('Enter');
+    await page().keyboard.press('Enter');
+    expect(await names()).toEqual(['report.pdf', 'picture.png', 'letter.docx']);
+    expect(await page().$eval('#moved', ({ textContent }) => textContent)).toBe(
+      'report.pdf is number 1 of 3.',
+    );
+    const handle = async (number: number) =>
+      (await page().$(`#items > li:nth-child(${number}) .kind`))!.clickablePoint();
+    const [first, third] = [await handle(1), await handle(3)];
+    await page().mouse.move(first.x, first.y);
+    await page().mouse.down();
+    await page().mouse.move(third.x, third.y + 25, { steps: 5 });
+    await page().mouse.up();
+
+    expect(await names()).toEqual(['picture.png', 'letter.docx', 'report.pdf']);
+    await page().waitForFunction(() => document.getAnimations().length === 0);
+    await checkAccess();
+  });
+
+  it('names the file that cannot be combined, and goes on without it', async () => {
+    await writeFile(file('broken.pdf'), '%PDF-1.7 nothing');
+    await invite('office@example.com');
+    await choose('picture.png', 'broken.pdf', 'report.pdf');
+
+    await page().click('#combine');
+    const combined = '#items > li:nth-child(4)';
+    await page().waitForSelector(`${combined}[data-state=failed]`);
+    const error = await page().$eval(`${combined} .error`, ({ textContent }) => textContent);
+    await page().waitForFunction(() => document.getAnimations().length === 0);
+    await checkAccess();
+    await page().click(`${combined} .status button`);
+    const link = await page().waitForSelector(`${combined} a[download]`);
+
+    expect(error).toBe('broken.pdf: This file is damaged or incomplete.');
+    const { pages } = await readPdf(await (await fetch(await link!.evaluate(({ href }) => href))).bytes());
+    expect(pages.length).toBe(4);
+  });
+
+  /** Opens the page with another limit, and returns the calls that convert or upload. */
+  const openWith = async (attribute: string, value: string) => {
+    await page().evaluateOnNewDocument(
+      (...given) => {
+        const change = () => document.querySelector('#front')?.setAttribute(...given);
+        new MutationObserver(change).observe(document, { childList: true, subtree: true });
+      },
+      attribute,
+      value,
+    );
+    await open('/');
+    const calls: string[] = [];
+    page().on('request', (sent) => calls.push(`${sent.method()} ${new URL(sent.url()).pathname}`));
+    return () => calls.filter((call) => /convert|api/.test(call));
+  };
+
+  it('sends nothing if files are too large together', async () => {
+    await invite('office@example.com');
+    const calls = await openWith('data-max-source', '6230');
+    await choose('letter.docx', 'picture.png');
+
+    await page().click('#combine');
+    const error = await page().waitForSelector('[data-state=failed] .error');
+
+    expect(await error!.evaluate(({ textContent }) => textContent)).toMatch(/^Together, these files have /);
+    expect(calls()).toEqual([]);
+  });
+
+  it('deletes what was uploaded when a combination has failed', async () => {
+    await writeFile(file('broken.pdf'), '%PDF-1.7 nothing');
+    await invite('office@example.com');
+    const uploads = async () =>
+      (await readdir(join(data, 'results'))).filter((name) => name.startsWith('demo-'));
+    const before = await uploads();
+    const calls = await openWith('data-max-body', '10');
+    await choose('letter.docx', 'broken.pdf');
+
+    await page().click('#combine');
+    await page().waitForSelector('[data-state=failed] .error');
+
+    const issued = 'POST /site/convert/uploads';
+    expect(calls().filter((call) => call === issued)).toHaveLength(2);
+    await vi.waitFor(async () => expect(await uploads()).toEqual(before));
   });
 
   it('needs no mouse, and speaks the language of the browser', async () => {
