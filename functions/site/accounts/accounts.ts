@@ -143,9 +143,12 @@ export function createAccounts(dependencies: AccountDependencies) {
     return enter(redeemed, session, ip);
   }
 
-  /** Replaces the session of a browser, and shows a new member their first key. */
+  /**
+   * Replaces the session of a browser, and shows a new member their first key. Whoever was invited starts with the page
+   * for everyone, and finds the key on the account page.
+   */
   async function enter(
-    { session, apiKey }: { readonly session: string; readonly apiKey?: string },
+    { session, apiKey, isInvited }: NonNullable<Awaited<ReturnType<Members['redeem']>>>,
     before: string | undefined,
     ip: string | undefined,
   ): Promise<AccountReply> {
@@ -156,7 +159,11 @@ export function createAccounts(dependencies: AccountDependencies) {
     await records.take(known);
     await records.add(known, '', Date.now() + SESSION_LIFETIME);
     if (apiKey !== undefined) await newKeys.keep(session, apiKey);
-    return { status: 303, location: member.role ? '/operator' : apiKey ? NEW_KEY : '/', session };
+    return {
+      status: 303,
+      location: member.role ? '/operator' : apiKey && !isInvited ? NEW_KEY : '/',
+      session,
+    };
   }
 
   /** Responds to the requests of a sign-in with the provider, or returns `undefined` for other requests. */

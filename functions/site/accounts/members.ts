@@ -17,6 +17,8 @@ interface Link {
   readonly email: string;
   /** Whether the link may create a member. Links that may not are stored too, so that both take the same time. */
   readonly mayCreate: boolean;
+  /** Whether an operator has invited this person, who need not know about API keys. */
+  readonly isInvited?: boolean;
   /** Role granted to whoever uses the link. No page of the site creates such a link. */
   readonly role?: Account['role'];
 }
@@ -82,7 +84,7 @@ export class Members {
 
   /** Returns the token of a link that makes whoever uses it a member. */
   async invite(email: string): Promise<string> {
-    return this.#createLink({ email, mayCreate: true }, INVITATION_LIFETIME);
+    return this.#createLink({ email, mayCreate: true, isInvited: true }, INVITATION_LIFETIME);
   }
 
   /**
@@ -115,10 +117,12 @@ export class Members {
   }
 
   /** Redeems a link. Returns a new session, and the first API key of a new member. */
-  async redeem(token: string): Promise<{ session: string; apiKey?: string } | undefined> {
+  async redeem(
+    token: string,
+  ): Promise<{ session: string; apiKey?: string; isInvited?: boolean } | undefined> {
     const text = isToken(token) ? await this.#records.take(`link#${hashOf(token)}`) : undefined;
     if (text === undefined) return undefined;
-    const { email, mayCreate, role } = JSON.parse(text) as Link;
+    const { email, mayCreate, isInvited, role } = JSON.parse(text) as Link;
     const byEmail = `email#${hashOf(email)}`;
     const deleted = await this.#readDeleted(email);
     const isNew = mayCreate && (await this.#records.add(byEmail, deleted?.account ?? randomUUID()));
@@ -138,7 +142,7 @@ export class Members {
     const session = await this.#createSession(found);
     if (!isNew || role) return { session };
     const { apiKey } = await this.#keys.create({ name: 'first', account });
-    return { session, apiKey };
+    return { session, apiKey, ...(isInvited && { isInvited }) };
   }
 
   async #readDeleted(email: string): Promise<Deleted | undefined> {
