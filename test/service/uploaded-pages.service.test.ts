@@ -122,7 +122,10 @@ describe.runIf(ownService)('an uploaded page (needs a service of one machine)', 
 
     const { code, message } = refusalIn(await upload(PDF, { name: 'site.zip', content }));
 
-    expect([code, message]).toEqual(['CORRUPT_SOURCE', 'The archive must contain the page as index.html.']);
+    expect([code, message]).toEqual([
+      'UNSUPPORTED_SOURCE',
+      'The archive must contain the page as index.html.',
+    ]);
   });
 
   it('reaches no file of another conversion or of the machine', async () => {

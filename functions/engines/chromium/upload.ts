@@ -33,7 +33,7 @@ interface Dependencies {
 
 /**
  * Downloads the files of an uploaded page. A ZIP archive is unpacked, and its `index.html` is the page.
- * @throws ConversionError also `CORRUPT_SOURCE` for an archive without that file.
+ * @throws ConversionError also `UNSUPPORTED_SOURCE` for an archive without that file.
  */
 export async function openUploadedPage(
   uploaded: readonly PageFile[],
@@ -87,7 +87,7 @@ function indexOf(names: readonly string[]): string {
     .filter((name) => /(^|\/)index\.html?$/i.test(name))
     .sort((a, b) => depth(a) - depth(b));
   if (index !== undefined) return index;
-  throw new ConversionError('CORRUPT_SOURCE', 'The archive must contain the page as index.html.');
+  throw new ConversionError('UNSUPPORTED_SOURCE', 'The archive must contain the page as index.html.');
 }
 
 /** Returns the first bytes of a file as Latin-1. */
