@@ -76,6 +76,7 @@ const en = {
     image: 'Picture',
     svg: 'Drawing',
     page: 'Web page',
+    zip: 'ZIP archive',
     other: 'File',
   },
   targets: {
@@ -108,6 +109,9 @@ const en = {
     tooLarge: (megabytes: number) => `This file is larger than ${megabytes} MB.`,
     tooLargeTogether: (size: string, megabytes: number) =>
       `Together, these files have ${size}. At most ${megabytes} MB become one PDF. Remove some of them.`,
+    pdfToOffice:
+      'A PDF cannot become Word, Excel or PowerPoint here: it stores where each letter stands, but no paragraphs or tables. Take the text, or ask for the original file.',
+    zip: 'This archive contains no web page with an index.html. Unpack it, and choose the files in it.',
     empty: 'This file is empty.',
     badUrl: 'This is not a web address. An example is example.com/report.pdf.',
     connection: 'The service cannot be reached. Check your connection, and try again.',
@@ -208,7 +212,7 @@ const de: FrontTexts = {
   sending: (percent) => `Wird gesendet … ${percent} %`,
   converting: (seconds) => `Wird umgewandelt … ${seconds} s`,
   busy: 'Der Dienst ist ausgelastet. Wartet …',
-  done: (seconds, size) => `Fertig in ${seconds.replace('.', ',')} s, ${size}`,
+  done: (seconds, size) => `Fertig in ${seconds} s, ${size}`,
   preview: 'Vorschau der ersten Seite',
   summary: (done, failed, all) =>
     `${done} von ${all} umgewandelt${failed > 0 ? `, ${failed} fehlgeschlagen` : ''}.`,
@@ -222,6 +226,7 @@ const de: FrontTexts = {
     image: 'Bild',
     svg: 'Zeichnung',
     page: 'Webseite',
+    zip: 'ZIP-Archiv',
     other: 'Datei',
   },
   targets: {
@@ -254,6 +259,9 @@ const de: FrontTexts = {
     tooLarge: (megabytes) => `Diese Datei ist größer als ${megabytes} MB.`,
     tooLargeTogether: (size, megabytes) =>
       `Zusammen sind diese Dateien ${size} groß. Ein PDF kann aus höchstens ${megabytes} MB entstehen. Entfernen Sie einige.`,
+    pdfToOffice:
+      'Aus einem PDF wird hier kein Word, Excel oder PowerPoint: Darin steht, wo jeder Buchstabe ist, aber nicht, was ein Absatz oder eine Tabelle ist. Nehmen Sie den Text, oder bitten Sie um die ursprüngliche Datei.',
+    zip: 'In diesem Archiv ist keine Webseite mit einer index.html. Entpacken Sie es, und wählen Sie die Dateien darin.',
     empty: 'Diese Datei ist leer.',
     badUrl: 'Das ist keine Webadresse. Ein Beispiel ist example.com/bericht.pdf.',
     connection:
@@ -350,7 +358,7 @@ const fr: FrontTexts = {
   sending: (percent) => `Envoi … ${percent} %`,
   converting: (seconds) => `Conversion … ${seconds} s`,
   busy: 'Le service est occupé. En attente …',
-  done: (seconds, size) => `Terminé en ${seconds.replace('.', ',')} s, ${size}`,
+  done: (seconds, size) => `Terminé en ${seconds} s, ${size}`,
   preview: 'Aperçu de la première page',
   summary: (done, failed, all) => `${done} sur ${all} convertis${failed > 0 ? `, ${failed} en échec` : ''}.`,
   partly: 'Remarque :',
@@ -363,6 +371,7 @@ const fr: FrontTexts = {
     image: 'Image',
     svg: 'Dessin',
     page: 'Page web',
+    zip: 'Archive ZIP',
     other: 'Fichier',
   },
   targets: {
@@ -395,6 +404,9 @@ const fr: FrontTexts = {
     tooLarge: (megabytes) => `Ce fichier dépasse ${megabytes} Mo.`,
     tooLargeTogether: (size, megabytes) =>
       `Ensemble, ces fichiers font ${size}. Un PDF peut réunir au plus ${megabytes} Mo. Retirez-en.`,
+    pdfToOffice:
+      'Un PDF ne peut pas devenir un fichier Word, Excel ou PowerPoint ici : il indique la place de chaque lettre, mais ni paragraphes ni tableaux. Prenez le texte, ou demandez le fichier d’origine.',
+    zip: 'Cette archive ne contient pas de page web avec un index.html. Décompressez-la, et choisissez les fichiers qu’elle contient.',
     empty: 'Ce fichier est vide.',
     badUrl: 'Ce n’est pas une adresse web. Un exemple : example.com/rapport.pdf.',
     connection: 'Le service est injoignable. Vérifiez votre connexion et réessayez.',

@@ -1,6 +1,6 @@
 import { chooseTool } from '../../engines/choose-tool.ts';
 import type { SourceFacts } from '../../shared/source/file-kind.ts';
-import { type Kind, kindOf, resultName, TARGETS, type TargetId, targetsFor } from './kinds.ts';
+import { isImpossible, type Kind, kindOf, resultName, TARGETS, type TargetId, targetsFor } from './kinds.ts';
 import { byId, create, sizeOf, TEXT } from './result.ts';
 import { downloadOf, gallery } from './results.ts';
 import {
@@ -249,7 +249,14 @@ export class Item {
   #changed(): void {
     this.#options.open = false;
     this.#options.querySelector('.choices')?.remove();
-    if (!this.isBusy) this.show('new');
+    if (this.isBusy) return;
+    const refused = this.#impossible;
+    this.show('new', refused === undefined ? [] : [create('p', { role: 'status' }, refused)]);
+  }
+
+  /** Why the source cannot become what is chosen, if so. */
+  get #impossible(): string | undefined {
+    return isImpossible(this.kind, this.target) ? TEXT.errors.pdfToOffice : undefined;
   }
 
   /** Copies the options of the tool from its template when they are opened. */
@@ -304,6 +311,7 @@ export class Item {
   #refusal(): string | undefined {
     const { maxSource } = this.#limits;
     const sizes = this.#files.map(({ size }) => size);
+    if (this.#impossible !== undefined) return this.#impossible;
     if (sizes.length === 0) return undefined;
     if (sizes.includes(0)) return TEXT.errors.empty;
     if (sizes.some((size) => size > maxSource)) return TEXT.errors.tooLarge(maxSource / 1e6);
@@ -381,7 +389,8 @@ export class Item {
   }
 
   #succeed({ outputs, isDemo, warnings = [] }: ConversionResult, started: number): void {
-    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    const elapsed = Math.round((performance.now() - started) / 100) / 10;
+    const seconds = elapsed.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1 });
     const bytes = outputs.reduce((sum, output) => sum + (output.bytes ?? 0), 0);
     const notes = [...(isDemo ? [TEXT.preview] : []), ...warnings.map((each) => `${TEXT.partly} ${each}`)];
     const text = create('span', {}, TEXT.done(seconds, sizeOf(bytes)));
@@ -400,7 +409,8 @@ export class Item {
   #explain({ errors, isDemo }: ConversionResult): void {
     const [{ code = '', detail, parameter, index } = { detail: '' } as Problem] = errors;
     const { codes, demo, demoLimit, badKey, expired } = TEXT.errors;
-    const known = codes[code];
+    const isOther = this.kind === 'zip' && code === 'UNSUPPORTED_SOURCE';
+    const known = isOther ? TEXT.errors.zip : codes[code];
     const at = parameter === 'infile' ? 0 : parameter === '-append' ? (index ?? Number.NaN) + 1 : Number.NaN;
     const culprit = this.isCombined ? this.#parts[at] : undefined;
     if (code === 'INVALID_KEY') {

@@ -39,9 +39,15 @@ export const TARGETS: Readonly<Record<TargetId, Target>> = {
   odp: { suffix: '.odp' },
 };
 
+/** Targets that a PDF cannot become. They are listed, because people look for them, with the reason. */
+const OFFICE: readonly TargetId[] = ['docx', 'xlsx', 'pptx'];
+
+/** Whether a source of a kind cannot become what the list offers. */
+export const isImpossible = (kind: Kind, id: TargetId) => kind === 'pdf' && OFFICE.includes(id);
+
 /** Lists the targets of each kind. The first is preselected. */
 const TARGETS_OF: Readonly<Record<Kind, readonly TargetId[]>> = {
-  pdf: ['pages', 'pagesJpg', 'text', 'pdfSmaller'],
+  pdf: ['pages', 'pagesJpg', 'text', 'pdfSmaller', ...OFFICE],
   writer: ['pdf', 'pages', 'pagesJpg', 'docx', 'odt', 'rtf', 'text', 'html'],
   calc: ['pdfWide', 'pdf', 'pages', 'xlsx', 'ods', 'csv'],
   impress: ['pdf', 'pages', 'pagesJpg', 'pptx', 'odp'],
@@ -49,6 +55,7 @@ const TARGETS_OF: Readonly<Record<Kind, readonly TargetId[]>> = {
   image: ['smaller', 'jpg', 'picture', 'webp', 'avif', 'tiff', 'pdf'],
   svg: ['picture', 'jpg', 'webp', 'pdf'],
   page: ['pdf', 'picture', 'jpg', 'docx', 'text'],
+  zip: ['pdf', 'picture', 'jpg'],
   other: ['pdf', 'picture', 'text'],
 };
 
@@ -57,7 +64,7 @@ export function kindOf(facts: SourceFacts): Kind {
   const [reader, other] = readersOf(facts);
   if (reader === 'pdftools') return 'pdf';
   if (reader === 'imageproc') return other === undefined ? 'image' : 'svg';
-  if (reader === 'html2pdf') return 'page';
+  if (reader === 'html2pdf') return facts.head.startsWith('PK') ? 'zip' : 'page';
   if (reader !== 'doc2any') return 'other';
   if (facts.head.startsWith('{\\rtf')) return 'writer';
   const input = readInput(extensionOf(facts.name));

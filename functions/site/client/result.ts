@@ -31,11 +31,16 @@ export function requestLine(requestId: string | undefined): Node[] {
   return [create('p', { className: 'muted' }, `${LIVE.requestId} `, id)];
 }
 
-/** Formats a size in bytes. */
+/** Formats a size in bytes as the language of the page does. */
 export function sizeOf(bytes: number): string {
-  if (bytes < 1000) return `${bytes} bytes`;
-  const isMega = bytes >= 1e6;
-  return `${(bytes / (isMega ? 1e6 : 1e3)).toPrecision(3)} ${isMega ? 'MB' : 'kB'}`;
+  const [unit, size] =
+    bytes < 1000
+      ? (['byte', 1] as const)
+      : bytes < 1e6
+        ? (['kilobyte', 1e3] as const)
+        : (['megabyte', 1e6] as const);
+  const format = { style: 'unit', unit, unitDisplay: 'short', maximumSignificantDigits: 3 } as const;
+  return new Intl.NumberFormat(document.documentElement.lang, format).format(bytes / size);
 }
 
 async function preview(outputs: readonly Output[], signal: AbortSignal): Promise<Node> {

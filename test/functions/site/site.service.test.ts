@@ -7,6 +7,7 @@ import type { Option } from '../../../functions/shared/options/option.ts';
 import { referenceOf } from '../../../functions/shared/options/reference.ts';
 import { Members } from '../../../functions/site/accounts/members.ts';
 import { callOf } from '../../../functions/site/client/service.ts';
+import { zipOf } from '../../../functions/site/client/zip.ts';
 import { openStores } from '../../../infra/local/stores.ts';
 import { readPdf } from '../../helpers/pdf.ts';
 import { press } from './use-browser.ts';
@@ -491,6 +492,25 @@ describe('the page for everyone', () => {
     await vi.waitFor(async () => expect(await uploads()).toEqual(before));
   });
 
+  it('says why a PDF cannot become Word, and what an archive without a page is', async () => {
+    await writeFile(
+      file('photos.zip'),
+      await zipOf([{ name: 'a.txt', content: new Blob(['a']) }]).then((zip) => zip.bytes()),
+    );
+    await invite('office@example.com');
+    await choose('report.pdf', 'photos.zip');
+
+    await page().select('#items > li:nth-child(1) select', 'docx');
+    await page().click('#start');
+    const found = await results();
+
+    expect(found[0]).toMatch(/^failed A PDF cannot become Word/);
+    expect(found[1]).toMatch(/^failed This archive contains no web page/);
+    expect(await page().$$eval('#items small', (all) => all[1]!.textContent)).toMatch(
+      /^ZIP archive · \d+ byte$/,
+    );
+  });
+
   it('needs no mouse, and speaks the language of the browser', async () => {
     await page().setExtraHTTPHeaders({ 'Accept-Language': 'de-AT,de;q=0.9,en;q=0.8' });
     await open('/');
@@ -509,7 +529,7 @@ describe('the page for everyone', () => {
     await page().keyboard.press('Enter');
 
     expect(await results()).toEqual([
-      expect.stringMatching(/^done Fertig in .*picture\.jpgVorschau der ersten Seite$/),
+      expect.stringMatching(/^done Fertig in \d+,\d s, .*picture\.jpgVorschau der ersten Seite$/),
     ]);
     expect(await page().$eval('h1', ({ textContent }) => textContent)).toBe('Dateien umwandeln');
   });

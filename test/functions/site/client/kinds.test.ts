@@ -17,6 +17,7 @@ it.each([
   ['\xff\xd8\xff', 'a.jpg', 'image', 'smaller'],
   ['<svg>', 'a.svg', 'svg', 'picture'],
   ['<html>', 'a.html', 'page', 'pdf'],
+  ['PK\x03\x04', 'a.zip', 'zip', 'pdf'],
   ['\0\x01', 'a.bin', 'other', 'pdf'],
 ])('offers for %j named %s, which is %s, first %s', (head, name, kind, first) => {
   const found = kindOf({ head, name, contentType: '' });
