@@ -51,6 +51,7 @@ export function frontPage(
 <ul id="items"></ul><p id="moved" class="unseen" role="status"></p>
 <div class="bar"><p id="summary" role="status"></p><button type="button" class="secondary" id="combine" hidden>${text.combine}</button><button type="button" class="secondary" id="clear">${text.clear}</button><button type="button" id="zip" hidden>${text.downloadAll}</button></div>
 </section>
+<details id="earlier" hidden><summary>${text.earlier}</summary><ul id="earlier-items"></ul><p class="muted">${text.earlierHint} <button type="button" class="link" id="forget">${text.forget}</button></p></details>
 <p id="samples">${text.samples} ${chips}</p>
 </div>
 <ul class="promises">${promises}</ul>

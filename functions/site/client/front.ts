@@ -1,5 +1,6 @@
 // The page for everyone: a list of sources that are converted side by side.
 
+import { forgetResults } from './earlier.ts';
 import { Item, offerKey, refresh } from './item.ts';
 import { readUrl, type TargetId } from './kinds.ts';
 import { byId, create, sizeOf, TEXT } from './result.ts';
@@ -189,6 +190,10 @@ byId('zip').addEventListener(
       items.flatMap(({ outputs }) => outputs),
     ),
 );
+byId('forget').addEventListener('click', forgetResults);
+addEventListener('beforeunload', (event) => {
+  if (items.some(({ isBusy }) => isBusy)) event.preventDefault();
+});
 offerKey();
 // Whoever has signed in in another tab comes back.
 addEventListener('focus', () => void refresh());

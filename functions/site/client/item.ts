@@ -1,5 +1,6 @@
 import { chooseTool } from '../../engines/choose-tool.ts';
 import type { SourceFacts } from '../../shared/source/file-kind.ts';
+import { keepResults, showEarlier } from './earlier.ts';
 import { isImpossible, type Kind, kindOf, resultName, TARGETS, type TargetId, targetsFor } from './kinds.ts';
 import { byId, create, sizeOf, TEXT } from './result.ts';
 import { downloadOf, gallery } from './results.ts';
@@ -395,6 +396,7 @@ export class Item {
     const notes = [...(isDemo ? [TEXT.preview] : []), ...warnings.map((each) => `${TEXT.partly} ${each}`)];
     const text = create('span', {}, TEXT.done(seconds, sizeOf(bytes)));
     this.outputs = outputs;
+    if (visitor.email !== undefined) keepResults(outputs, visitor.email);
     this.show(
       'done',
       [
@@ -506,6 +508,7 @@ function signInLink(): HTMLElement[] {
 export async function refresh(): Promise<void> {
   visitor = await readVisitor().catch(() => visitor);
   const { email, canSignIn } = visitor;
+  if (email !== undefined && !wasMember) showEarlier(email);
   if (email !== undefined) wasMember = true;
   byId('signed-in').hidden = email === undefined;
   byId('signed-in').textContent = email === undefined ? '' : TEXT.signedIn(email);

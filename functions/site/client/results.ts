@@ -27,7 +27,8 @@ export function gallery(name: string, outputs: readonly Output[]): HTMLElement[]
   return [grid];
 }
 
-function safe(url: string): string {
+/** Returns a URL that a link may have. */
+export function safe(url: string): string {
   return /^https?:$/.test(new URL(url, location.href).protocol) ? url : '';
 }
 

@@ -6,6 +6,8 @@ export interface Output {
   readonly contentType: string;
   readonly bytes?: number;
   readonly page?: number;
+  /** When the URL stops to work, as an ISO 8601 date. */
+  readonly expires?: string;
 }
 
 export interface Problem {

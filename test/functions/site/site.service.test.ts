@@ -492,6 +492,31 @@ describe('the page for everyone', () => {
     await vi.waitFor(async () => expect(await uploads()).toEqual(before));
   });
 
+  it('lists earlier results after a reload, only for who made them, and asks before work is lost', async () => {
+    await invite('office@example.com');
+    await choose('picture.png');
+    await page().click('#items .head > button');
+    await results();
+    const earlier = () => page().$$eval('#earlier:not([hidden]) a', (all) => all.map(({ href }) => href));
+
+    await open('/');
+    await page().waitForSelector('#earlier:not([hidden])');
+    const [link] = await earlier();
+    await page().click('#earlier summary');
+    await checkAccess();
+    await invite('other@example.com');
+    await page().waitForSelector('#signed-in:not([hidden])');
+
+    expect((await fetch(link!)).status).toBe(200);
+    expect(await earlier()).toEqual([]);
+    await choose('letter.docx');
+    await page().click('#items .head > button');
+    expect(await page().evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))).toBe(
+      true,
+    );
+    await results();
+  });
+
   it('says why a PDF cannot become Word, and what an archive without a page is', async () => {
     await writeFile(
       file('photos.zip'),
