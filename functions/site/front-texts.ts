@@ -455,6 +455,78 @@ const fr: FrontTexts = {
 
 export const FRONT: Readonly<Record<Language, FrontTexts>> = { en, de, fr };
 
+/** Labels of the options that the list offers, in the order of the languages. Others keep their descriptions. */
+const OPTION_LABELS: Readonly<Record<string, readonly string[]>> = {
+  '-f': ['First page', 'Erste Seite', 'Première page'],
+  '-l': ['Last page', 'Letzte Seite', 'Dernière page'],
+  '-r': ['Resolution in dots per inch', 'Auflösung in Punkten pro Zoll', 'Résolution en points par pouce'],
+  '-width': ['Width in pixels', 'Breite in Pixeln', 'Largeur en pixels'],
+  '-height': ['Height in pixels', 'Höhe in Pixeln', 'Hauteur en pixels'],
+  '-quality': [
+    'Quality of a JPEG, up to 100',
+    'Qualität eines JPEG, bis 100',
+    'Qualité d’un JPEG, jusqu’à 100',
+  ],
+  '-resize': [
+    'Size in pixels, such as 800x600',
+    'Größe in Pixeln, zum Beispiel 800x600',
+    'Taille en pixels, par exemple 800x600',
+  ],
+  '-crop': [
+    'Part of the picture: width x height + left + top',
+    'Ausschnitt: Breite x Höhe + links + oben',
+    'Partie de l’image : largeur x hauteur + gauche + haut',
+  ],
+  '-rotate': ['Turn clockwise by degrees', 'Im Uhrzeigersinn drehen, in Grad', 'Rotation horaire en degrés'],
+  '-colorspace': ['Colors, such as Gray', 'Farben, zum Beispiel Gray', 'Couleurs, par exemple Gray'],
+  '-strip': [
+    'Remove hidden details, such as the place of a photo',
+    'Verborgene Angaben entfernen, etwa den Ort eines Fotos',
+    'Retirer les données cachées, comme le lieu d’une photo',
+  ],
+  '--password': ['Password of the file', 'Passwort der Datei', 'Mot de passe du fichier'],
+  '--fit': ['Fit sheets to the paper', 'Tabellen an das Papier anpassen', 'Adapter les feuilles au papier'],
+  '--pdf-version': [
+    'Version of PDF, such as PDF/A for archives',
+    'PDF-Version, etwa PDF/A für Archive',
+    'Version du PDF, par exemple PDF/A pour l’archivage',
+  ],
+  '--watermark': ['Text across each page', 'Text quer über jede Seite', 'Texte en travers de chaque page'],
+  '--width': [
+    'Width of the window in pixels',
+    'Breite des Fensters in Pixeln',
+    'Largeur de la fenêtre en pixels',
+  ],
+  '--height': [
+    'Height of the window in pixels',
+    'Höhe des Fensters in Pixeln',
+    'Hauteur de la fenêtre en pixels',
+  ],
+  '--zoom': ['Enlarge, such as 1.5', 'Vergrößern, zum Beispiel 1.5', 'Agrandir, par exemple 1.5'],
+  '--selector': [
+    'Only this part of the page (CSS selector)',
+    'Nur dieser Teil der Seite (CSS-Selektor)',
+    'Seulement cette partie de la page (sélecteur CSS)',
+  ],
+  '--quality': [
+    'Quality of a JPEG, up to 100',
+    'Qualität eines JPEG, bis 100',
+    'Qualité d’un JPEG, jusqu’à 100',
+  ],
+  '--page-size': ['Paper', 'Papier', 'Papier'],
+  '--orientation': ['Upright or across', 'Hoch- oder Querformat', 'Portrait ou paysage'],
+  '--margin-top': ['Margin at the top', 'Rand oben', 'Marge en haut'],
+  '--print-media-type': [
+    'As the page prints itself',
+    'So, wie die Seite sich drucken lässt',
+    'Telle que la page s’imprime',
+  ],
+  '--page-ranges': ['Pages, such as 1-3', 'Seiten, zum Beispiel 1-3', 'Pages, par exemple 1-3'],
+};
+
+export const optionLabel = (name: string, language: Language) =>
+  OPTION_LABELS[name]?.[LANGUAGES.indexOf(language)];
+
 /** Returns the best language for an `Accept-Language` header, which browsers send in order of preference. */
 export function languageOf(header = ''): Language {
   const wanted = header

@@ -1,6 +1,6 @@
 import { referenceOf } from '../shared/options/reference.ts';
 import type { Tool } from '../shared/tool.ts';
-import { FRONT, type FrontTexts, type Language } from './front-texts.ts';
+import { FRONT, type FrontTexts, type Language, optionLabel } from './front-texts.ts';
 import { type Html, html } from './html.ts';
 import { type FileLimits, optionControl } from './pages.ts';
 
@@ -55,16 +55,23 @@ export function frontPage(
 <p id="samples">${text.samples} ${chips}</p>
 </div>
 <ul class="promises">${promises}</ul>
-${tools.map((tool) => html`<template data-tool="${tool.name}" data-formats="${tool.formats.join(' ')}" data-paged="${tool.paged.join(' ')}">${commonControls(tool)}</template>`)}`;
+${tools.map((tool) => html`<template data-tool="${tool.name}" data-formats="${tool.formats.join(' ')}" data-paged="${tool.paged.join(' ')}">${commonControls(tool, language)}</template>`)}`;
 }
 
 /** The options of a tool that the list offers for each file. */
-function commonControls(tool: Tool): Html[] {
+function commonControls(tool: Tool, language: Language): Html[] {
   const all = [...referenceOf(tool).values()].flat();
   return (tool.common ?? []).flatMap((name) =>
     all
       .filter(({ option }) => option.names.includes(name))
-      .map((each) => optionControl(each, `ID-${each.option.names[0]!}`)),
+      .map((each) => {
+        const [first = ''] = each.option.names;
+        return optionControl(
+          each,
+          `ID-${first}`,
+          optionLabel(name, language) ?? optionLabel(first, language),
+        );
+      }),
   );
 }
 

@@ -139,8 +139,12 @@ ${isOrdered && html`<p class="muted">${TRY.operators}</p>`}
 ${others}</section>`;
 }
 
-/** Returns the control of an option, with its description and a place for its error. */
-export function optionControl({ option, rule, default: absent, scope }: OptionReference, id: string): Html {
+/** Returns the control of an option, with `words` or else its description and its rule, and a place for its error. */
+export function optionControl(
+  { option, rule, default: absent, scope }: OptionReference,
+  id: string,
+  words?: string,
+): Html {
   const [name = '', ...others] = option.names;
   const isSwitch = switchOf(option) !== undefined;
   const hints = [
@@ -149,12 +153,12 @@ export function optionControl({ option, rule, default: absent, scope }: OptionRe
     scope !== '' && html`${TEXTS.try.only} ${withCode(scope)}.`,
   ];
   const found = [name, ...others, option.description, rule, option.category].join(' ').toLowerCase();
-  const label = html`<label for="${id}"><code>${name}</code> ${withCode(option.description)}</label>`;
+  const label = html`<label for="${id}">${words ?? html`<code>${name}</code> ${withCode(option.description)}`}</label>`;
   const attributes = html`id="${id}" data-name="${name}" data-names="${option.names.join(' ')}" aria-describedby="${id}-hint"`;
   const control = controlOf(option, attributes, absent);
   return html`<div class="option${isSwitch && ' switch'}" data-text="${found}">
 ${isSwitch ? html`${control}${label}` : html`${label}${control}`}
-<small id="${id}-hint">${hints}</small><p class="error" hidden></p></div>`;
+<small id="${id}-hint">${words === undefined && hints}</small><p class="error" hidden></p></div>`;
 }
 
 /** Returns the value that the checkbox of a switch sends, or `undefined` if the option is not a switch. */

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { readOutputName } from '../../../../functions/shared/output-name.ts';
+import type { Tool } from '../../../../functions/shared/tool.ts';
 import {
   kindOf,
   readUrl,
@@ -8,7 +9,8 @@ import {
   type TargetId,
   targetsFor,
 } from '../../../../functions/site/client/kinds.ts';
-import { FRONT, languageOf } from '../../../../functions/site/front-texts.ts';
+import { FRONT, LANGUAGES, languageOf, optionLabel } from '../../../../functions/site/front-texts.ts';
+import * as tools from '../../../../functions/tools.ts';
 
 it.each([
   ['%PDF-1.7', 'a.docx', 'pdf', 'pages'],
@@ -51,6 +53,12 @@ it.each([
   ['report', undefined],
 ])('reads the address %j as %s', (text, href) => {
   expect(readUrl(text)?.href).toBe(href);
+});
+
+it("names every option of the list in a person's words, in each language", () => {
+  const names = Object.values<Tool>(tools).flatMap(({ common = [] }) => common);
+
+  for (const language of LANGUAGES) expect(names.filter((name) => !optionLabel(name, language))).toEqual([]);
 });
 
 it('has texts for every target and kind in each language, which the browser chooses', () => {
