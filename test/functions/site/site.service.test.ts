@@ -55,11 +55,14 @@ describe('the page with all options', () => {
     const { status, images } = await ended();
 
     expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
-    expect(paths.filter((path) => path.includes('/api/'))).toEqual([
-      'POST /api/uploads',
-      'POST /api/uploads',
-      'GET /api/',
-    ]);
+    await vi.waitFor(() =>
+      expect(paths.filter((path) => path.includes('/api/'))).toEqual([
+        'POST /api/uploads',
+        'POST /api/uploads',
+        'GET /api/',
+        'DELETE /api/uploads',
+      ]),
+    );
   });
 
   it('converts a URL in demo mode without a key', async () => {
