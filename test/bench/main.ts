@@ -20,6 +20,7 @@ import { writeReport, writeTable } from './report.ts';
 import type { Bench, Row } from './row.ts';
 import { startBenchedService } from './service.ts';
 import {
+  measureCommand,
   measureImage,
   measureLarge,
   measureOffice,
@@ -43,6 +44,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   busy: measureBusy,
   accounts: measureAccounts,
   fairness: measureFairness,
+  command: measureCommand,
   cold: measureCold,
   curve: measureCurves,
   growth: measureGrowth,

@@ -2,7 +2,7 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
-import { watchMemory } from './measure.ts';
+import { median, watchMemory } from './measure.ts';
 import { DRIVE, type Driven, runProgram, startDriven } from './peers.ts';
 import { type Bench, compare, inDirectory, type Row } from './row.ts';
 import type { Call } from './service.ts';
@@ -165,6 +165,39 @@ export function startSuite({ peers, directory }: Bench): Promise<Driven> {
 
 function callOf({ urlOf }: Bench) {
   return (file: string): Call => ({ app: 'doc2any', infile: urlOf(file), outfile: 'document.pdf' });
+}
+
+const COMMAND = join(import.meta.dirname, '../../infra/convert/start.mjs');
+
+/** The command, started anew for each file, like the peers. */
+export async function measureCommand(bench: Bench): Promise<Row[]> {
+  const { inputs, directory } = bench;
+  const { pdftoppm } = bench.peers.found;
+  const docmill = async (args: (out: string) => readonly string[]) =>
+    inDirectory(directory, async (out) => (await runProgram(COMMAND, args(out))).milliseconds);
+  const rows = await withSuites(bench, (perFile) => {
+    const letter = inputs.documents.filter((file) => file.endsWith('letter.docx'));
+    const ours = (file: string) => docmill((out) => [file, '--to', join(out, 'letter.pdf')]);
+    const peers = [{ name: 'soffice', target: 1, run: perFile }];
+    return compare(bench, 'the command, docx to PDF', letter, { ours, peers, seconds: 30 });
+  });
+  if (pdftoppm) {
+    const page = inputs.pdfs.filter((file) => file.endsWith('text-12.pdf'));
+    const ours = (file: string) => docmill((out) => [file, '--to', join(out, 'page.jpg'), '-r', '72']);
+    const run = (file: string) =>
+      inDirectory(directory, async (out) => {
+        const args = [...JPEG, '-r', '72', '-l', '1', file, join(out, 'page')];
+        return (await runProgram(pdftoppm, args)).milliseconds;
+      });
+    const peers = [{ name: 'pdftoppm', run }];
+    rows.push(...(await compare(bench, 'the command, one PDF page', page, { ours, peers, seconds: 15 })));
+  }
+  const work = 'the command, --help';
+  if (!bench.wants(work)) return rows;
+  const times: number[] = [];
+  for (let count = 0; count < 10; count += 1) times.push(await docmill(() => ['--help']));
+  const value = median(times);
+  return [...rows, { work, peer: '', unit: 'ms', ours: value, value, target: 150 }];
 }
 
 const OFFICE = ['letter.docx', 'list.xlsx', 'talk.pptx'] as const;
