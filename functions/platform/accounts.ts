@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { networkOf } from '../shared/egress/ip-address.ts';
 import { withoutAbsent } from '../shared/without-absent.ts';
-import { parseRestrictions, type Restrictions, UNRESTRICTED } from './keys.ts';
+import { type KeyRecord, parseRestrictions, type Restrictions, UNRESTRICTED } from './keys.ts';
 import type { Attributes, Item, Table } from './table.ts';
 
 /** Owns API keys and, optionally, an email address for signing in. */
@@ -13,6 +13,8 @@ export interface Account {
   readonly created: number;
   /** Operators see and change all accounts. */
   readonly role?: 'operator';
+  /** UTC day of the last conversion on the site, which needs no key. */
+  readonly lastUsed?: string;
   /** While this is set, none of its keys, sessions, links and forms work. */
   readonly disabled: boolean;
   /** Apply to all of its keys. */
@@ -22,7 +24,7 @@ export interface Account {
 }
 
 /** Properties that can be changed later. */
-type AccountChanges = Partial<Pick<Account, 'role' | 'disabled' | 'signedOut' | 'restrictions'>>;
+type AccountChanges = Partial<Pick<Account, 'role' | 'disabled' | 'signedOut' | 'restrictions' | 'lastUsed'>>;
 
 /** One page of search results. */
 interface AccountPage {
@@ -126,16 +128,26 @@ type Row = Omit<Account, 'disabled' | 'signedOut' | 'restrictions'> &
   Readonly<{ disabled?: boolean; signedOut?: number; restrictions: string }>;
 
 function accountOf(item: Item): Account {
-  const { id, email, created, role, disabled, signedOut, restrictions } = item as Row;
+  const { id, email, created, role, lastUsed, disabled, signedOut, restrictions } = item as Row;
   return withoutAbsent({
     id: id.slice(PREFIX.length),
     email,
     created,
     role,
+    lastUsed,
     disabled: disabled ?? false,
     signedOut: signedOut ?? 0,
     restrictions: parseRestrictions(restrictions),
   });
+}
+
+/** Returns the UTC day on which an account last converted, with a key or on the site. */
+export function lastUsedOf(
+  account: Pick<Account, 'lastUsed'> | undefined,
+  keys: readonly KeyRecord[],
+): string | undefined {
+  const days = [account, ...keys].flatMap((each) => each?.lastUsed ?? []);
+  return days.sort().at(-1);
 }
 
 /** The account of all demo conversions together. Each IP address has a sub-account. */

@@ -29,9 +29,10 @@ export function createKeys(table: Table): Keys {
   const add: Keys['add'] = async (hash, key) => {
     const id = keyIdOf(hash);
     if (await read(id)) return undefined;
-    const { name, account = randomUUID(), kind, expires, tools, limits = {} } = key;
+    const { account = randomUUID(), kind, expires, tools, limits = {} } = key;
     const created = Date.now();
-    const isFirst = (await table.get(accountId(account))) === undefined;
+    const before = await table.get(accountId(account));
+    const name = distinctName(key.name, before);
     // Comes first, so that a concurrent change of the account finds the key.
     const joined = await table.update(accountId(account), {
       set: { [id]: name },
@@ -46,7 +47,7 @@ export function createKeys(table: Table): Keys {
       kind,
       disabled: false,
       // The limits of the first key become those of the account.
-      limits: JSON.stringify(isFirst ? {} : limits),
+      limits: JSON.stringify(before ? limits : {}),
       tools: tools?.join(','),
       end: expires,
       ...marksOf(joined),
@@ -121,6 +122,15 @@ export function createKeys(table: Table): Keys {
       return true;
     },
   };
+}
+
+/** Returns a name that no other key of the account has, with a number if there is one. */
+function distinctName(wanted: string, account: Item | undefined): string {
+  const taken = new Set(keyIdsOf(account).map((id) => account![id]));
+  const stem = wanted.replace(/ \d{1,3}$/, '');
+  let name = wanted;
+  for (let number = 2; taken.has(name); number += 1) name = `${stem} ${number}`;
+  return name;
 }
 
 function inOrder(items: readonly Item[]): KeyRecord[] {

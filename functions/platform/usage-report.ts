@@ -11,6 +11,8 @@ interface ReportedTotals extends UsageTotals {
 }
 
 export type ReportedRow = UsageRow & ReportedTotals;
+/** A row with the email address of the account, if it has one. */
+export type NamedRow = ReportedRow & { readonly email?: string };
 
 /** Adds the estimated cost to each row. */
 export type PriceRows = (rows: readonly UsageRow[]) => ReportedRow[];
@@ -68,16 +70,16 @@ export function usageReport(facts: {
 
 const COLUMNS = [
   ...(['account', 'day', 'tool', 'conversions', 'failures', 'cached', 'sourceBytes'] as const),
-  ...(['resultBytes', 'pages', 'milliseconds', 'coldStarts', 'estimatedDollars'] as const),
+  ...(['resultBytes', 'pages', 'milliseconds', 'coldStarts', 'estimatedDollars', 'email'] as const),
 ];
 
 /** Formats rows as CSV (RFC 4180), with failures as `CODE:count` separated by spaces. */
-export function usageCsv(rows: readonly ReportedRow[]): string {
+export function usageCsv(rows: readonly NamedRow[]): string {
   const columns = COLUMNS.filter((column) => column !== 'estimatedDollars' || rows.some(isPriced));
   const lines = rows.map((row) =>
     columns
       .map((column) => {
-        const value = row[column] ?? 0;
+        const value = row[column] ?? (column === 'email' ? '' : 0);
         if (typeof value !== 'object') return quoted(String(value));
         return Object.entries(value)
           .map(([code, count]) => `${code}:${count}`)
@@ -88,7 +90,9 @@ export function usageCsv(rows: readonly ReportedRow[]): string {
   return [columns.join(','), ...lines].map((line) => `${line}\r\n`).join('');
 }
 
-function quoted(field: string): string {
+/** Quotes a field. The apostrophe keeps a spreadsheet from reading an email address as a formula. */
+function quoted(text: string): string {
+  const field = /^[=+@-]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }
 

@@ -69,12 +69,15 @@ export function codeList(failures: Readonly<Record<string, number>>): Html[] {
 }
 
 /** Shows failures with the data that identifies them in the log. `linkOf` returns the page of an account. */
-export function failureTable(failures: readonly Failure[], linkOf?: (account: string) => string): Html {
+export function failureTable(
+  failures: readonly Failure[],
+  linkOf?: (account: string) => { readonly path: string; readonly email: string | undefined },
+): Html {
   if (failures.length === 0) return html`<p class="muted">${TEXT.noFailures}</p>`;
-  const rows = failures.map(
-    ({ time, code, tool, requestId, account }) =>
-      html`<tr><td>${timeOf(time)}</td><td><a href="/support#${code}"><code>${code}</code></a></td><td>${tool ?? '–'}</td><td><code>${requestId}</code></td>${linkOf && html`<td><a href="${linkOf(account)}"><code>${account}</code></a></td>`}</tr>`,
-  );
+  const rows = failures.map(({ time, code, tool, requestId, account }) => {
+    const owner = linkOf?.(account);
+    return html`<tr><td>${timeOf(time)}</td><td><a href="/support#${code}"><code>${code}</code></a></td><td>${tool ?? '–'}</td><td><code>${requestId}</code></td>${owner && html`<td><a href="${owner.path}">${owner.email} <code>${account}</code></a></td>`}</tr>`;
+  });
   const heads = [TEXT.time, TEXTS.support.code, TEXT.tool, TEXT.requestId];
   return table(TEXT.failures, linkOf ? [...heads, TEXT.title] : heads, rows);
 }

@@ -193,8 +193,7 @@ export function createSite(dependencies: SiteDependencies): Site {
 
   /** Tells the page who is signed in. */
   async function session(request: HttpRequest, origin: string): Promise<SiteReply> {
-    const found = await accounts?.memberOf(sessionIn(request, origin));
-    const email = found?.member.email;
+    const email = (await accounts?.memberOf(sessionIn(request, origin)))?.email;
     return json(200, { canSignIn: accounts !== undefined, ...(email !== undefined && { email }) });
   }
 
@@ -204,7 +203,7 @@ export function createSite(dependencies: SiteDependencies): Site {
    */
   async function convert(request: HttpRequest, origin: string, target: string): Promise<SiteReply | Routed> {
     if (!isOwnForm(request, origin)) return json(403, { detail: TEXTS.account.refused });
-    const member = (await accounts?.memberOf(sessionIn(request, origin)))?.key;
+    const member = await accounts?.keyOf(sessionIn(request, origin));
     return { routed: { ...request, path: target, ...(member && { member }) } };
   }
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { RateLimits } from '../../functions/shared/settings/service.ts';
+import { readEmail } from '../../functions/site/accounts/members.ts';
 
 /** A mistake on the command line. */
 export class UsageError extends Error {}
@@ -69,10 +70,17 @@ export class Arguments {
     return id;
   }
 
-  /** Returns the ID of an account or of a key, the first word. */
+  /** Returns the ID or email address of an account, or the ID of a key, the first word. */
   keyOrAccount(): { readonly id: string; readonly isAccount: boolean } {
     const [id] = this.words;
     return id !== undefined && isAccount(id) ? { id, isAccount: true } : { id: this.key(), isAccount: false };
+  }
+
+  /** Returns the ID or email address of an account, the first word. */
+  account(): string {
+    const [account = ''] = this.words;
+    if (isAccount(account)) return account;
+    throw new UsageError(`The command '${this.command}' needs an account. 'show ID' tells that of a key.`);
   }
 
   /** Returns the name and the restrictions of a new key. */
@@ -161,9 +169,14 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** Whether a text can be the ID of an account, and is not the ID of a key. */
+/** Whether a text can be the ID or email address of an account, and is not the ID of a key. */
 function isAccount(text: string): boolean {
-  return /^[\w-]{8,64}$/.test(text) && !text.startsWith('key_');
+  return isEmail(text) || (/^[\w-]{8,64}$/.test(text) && !text.startsWith('key_'));
+}
+
+/** Whether a text names an account by its email address. Its ID has no such sign. */
+export function isEmail(text: string): boolean {
+  return text.includes('@') && readEmail(text) !== undefined;
 }
 
 function readDuration(option: string, text: string): number {

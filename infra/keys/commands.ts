@@ -5,6 +5,7 @@ import {
   withSamples,
   withWholeInfile,
 } from '../../functions/conversion/request.ts';
+import { lastUsedOf } from '../../functions/platform/accounts.ts';
 import { type KeyRecord, type Keys, keyIdOf, type NewKey } from '../../functions/platform/keys.ts';
 import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage-report.ts';
 import { signQuery } from '../../functions/router/admission/authenticate.ts';
@@ -14,7 +15,7 @@ import { type ErasableStores, eraseAccount } from '../../functions/site/accounts
 import { Members, readEmail } from '../../functions/site/accounts/members.ts';
 import { createOperations, type Operations } from '../../functions/site/operator/operations.ts';
 import * as tools from '../../functions/tools.ts';
-import { Arguments, type OptionName, UsageError } from './arguments.ts';
+import { Arguments, isEmail, type OptionName, UsageError } from './arguments.ts';
 import { auditTable, describeAccount, describeErasure, describeKey, keyTable, usageTable } from './print.ts';
 
 export interface Stores extends ErasableStores {
@@ -57,8 +58,7 @@ const COMMANDS: Readonly<Record<string, Definition>> = {
     read: (args) => {
       const key = args.newKey();
       return async (context) => {
-        await checkAccount(key, context);
-        return printedNew(await context.operations.createKey(key));
+        return printedNew(await context.operations.createKey(await withAccount(key, context)), context);
       };
     },
   },
@@ -90,10 +90,9 @@ const COMMANDS: Readonly<Record<string, Definition>> = {
       const key = args.newKey();
       const hash = readHash(args.values.hash);
       return async (context) => {
-        await checkAccount(key, context);
-        const record = await context.operations.importKey(hash, key);
+        const record = await context.operations.importKey(hash, await withAccount(key, context));
         if (!record) throw new Error(`This key already exists: ${keyIdOf(hash)}.`);
-        return printedKey(record);
+        return printedKey(record, context);
       };
     },
   },
@@ -116,18 +115,34 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
     },
   },
   list: {
-    help: 'list                      lists all keys',
-    read: () => async (context) => {
-      const all = await context.keys.list();
-      return { value: all, text: keyTable(all) };
+    help: 'list [ACCOUNT]            lists all keys, or those of an account',
+    words: 1,
+    read: (args) => {
+      const wanted = args.words.length === 0 ? undefined : args.account();
+      return async (context) => {
+        const account = wanted && (await accountIn(context, wanted));
+        const all = await (account ? context.keys.listOf(account) : context.keys.list());
+        const emails = await emailsIn(context);
+        const value = all.map((record) => ({ ...record, ...emailOf(record.account, emails) }));
+        return { value, text: keyTable(value) };
+      };
     },
   },
   show: {
-    help: 'show ID                   shows one key',
+    help: 'show ID|ACCOUNT           shows a key, or an account with its keys',
     words: 1,
     read: (args) => {
-      const id = args.key();
-      return async ({ keys }) => printedKey(await keys.get(id), id);
+      const { id, isAccount } = args.keyOrAccount();
+      return async (context) => {
+        if (!isAccount) return printedKey(await context.keys.get(id), context, id);
+        const account = await context.accounts.get(await accountIn(context, id));
+        if (!account) throw noAccountError(id);
+        const keys = await context.keys.listOf(account.id);
+        const lastUsed = lastUsedOf(account, keys);
+        const value = { ...account, ...(lastUsed && { lastUsed }) };
+        const text = `${describeAccount(value.id, value.restrictions, value)}\n${keyTable(keys)}`;
+        return { value: { ...value, keys }, text };
+      };
     },
   },
   rotate: {
@@ -137,10 +152,10 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
     words: 1,
     read: (args) => {
       const [id, overlap] = [args.key(), args.overlap('24h')];
-      return async ({ operations }) => {
-        const created = await operations.rotateKey(id, overlap);
+      return async (context) => {
+        const created = await context.operations.rotateKey(id, overlap);
         if (!created) throw new Error(`There is no valid key ${id}. Create a new one.`);
-        return printedNew(created);
+        return printedNew(created, context);
       };
     },
   },
@@ -154,10 +169,9 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
     help: `erase ACCOUNT             deletes an account with everything that is known about it, and says what remains and why`,
     words: 1,
     read: (args) => {
-      const { id, isAccount } = args.keyOrAccount();
-      if (!isAccount)
-        throw new UsageError("The command 'erase' needs an account. 'show ID' tells that of a key.");
+      const wanted = args.account();
       return async (context) => {
+        const id = await accountIn(context, wanted);
         await context.operations.logErased(id);
         const erasure = await eraseAccount(id, context);
         return { value: erasure, text: describeErasure(erasure) };
@@ -191,31 +205,38 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
     read: (args) => {
       const { id, isAccount } = args.keyOrAccount();
       const changes = args.restrictions();
-      return async ({ operations, keys, accounts }) => {
-        const account = isAccount ? id : (await keys.get(id))?.account;
+      return async (context) => {
+        const { operations, keys, accounts } = context;
+        const account = isAccount ? await accountIn(context, id) : (await keys.get(id))?.account;
         if (account === undefined) throw noKeyError(id);
         if (!(await accounts.get(account))) throw noAccountError(account);
-        const restrictions = await operations.restrict(account, changes, id);
-        if (!isAccount) return printedKey(await keys.get(id), id);
+        const restrictions = await operations.restrict(account, changes, isAccount ? account : id);
+        if (!isAccount) return printedKey(await keys.get(id), context, id);
         return { value: { account, ...restrictions }, text: describeAccount(account, restrictions) };
       };
     },
   },
   usage: {
-    help: `usage [ID] [--month 2026-11] [--csv]
-                          shows usage of the key's account, or of all accounts`,
+    help: `usage [ID|ACCOUNT] [--month 2026-11] [--csv]
+                          shows usage of an account, or of the key's account, or of all accounts`,
     takes: ['month', 'csv'],
     words: 1,
     read: (args) => {
-      const id = args.words.length === 0 ? undefined : args.key();
+      const wanted = args.words.length === 0 ? undefined : args.keyOrAccount();
       const { month = monthOf(), csv } = args.values;
       if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
         throw new UsageError(`--month must have the form 2026-11, got '${month}'.`);
-      return async ({ keys, usage, priceRows }) => {
-        const record = id === undefined ? undefined : await keys.get(id);
-        if (id !== undefined && !record) throw noKeyError(id);
-        const unpriced = await usage.month(month, record?.account);
-        const rows = priceRows?.(unpriced) ?? unpriced;
+      return async (context) => {
+        const { keys, usage, priceRows } = context;
+        const record = wanted && !wanted.isAccount ? await keys.get(wanted.id) : undefined;
+        if (wanted && !wanted.isAccount && !record) throw noKeyError(wanted.id);
+        const account = wanted?.isAccount ? await accountIn(context, wanted.id) : record?.account;
+        const unpriced = await usage.month(month, account);
+        const emails = await emailsIn(context);
+        const rows = (priceRows?.(unpriced) ?? unpriced).map((row) => ({
+          ...row,
+          ...emailOf(row.account, emails),
+        }));
         const total = sumRows(rows);
         const text = csv
           ? usageCsv(rows)
@@ -232,7 +253,7 @@ ${Object.values(COMMANDS)
   .flatMap(({ help }) => (help === '' ? [] : help.split('\n')))
   .map((line) => `  ${line}\n`)
   .join('')}
-Durations are a number and s, m, h or d. --table selects a DynamoDB table instead of the database in DATA_DIR.
+An ACCOUNT is its ID or its email address. Durations are a number and s, m, h or d. --table selects a DynamoDB table instead of the database in DATA_DIR.
 `;
 
 /** A command that was read from the command line. */
@@ -277,9 +298,11 @@ export function readCommand(
 /** Reads the commands that disable or enable a key or an account. */
 function readSwitch(ofKey: 'disableKey' | 'enableKey', ofAccount: 'disableAccount' | 'enableAccount') {
   return (args: Arguments) => {
-    const { id, isAccount } = args.keyOrAccount();
-    return async ({ operations }: Context): Promise<Printed> => {
-      if (!isAccount) return printedKey(await operations[ofKey](id), id);
+    const { id: wanted, isAccount } = args.keyOrAccount();
+    return async (context: Context): Promise<Printed> => {
+      const { operations } = context;
+      if (!isAccount) return printedKey(await operations[ofKey](wanted), context, wanted);
+      const id = await accountIn(context, wanted);
       if (!(await operations[ofAccount](id))) throw noAccountError(id);
       const value = { account: id, disabled: args.command === 'disable' };
       return { value, text: `${id} is ${args.command}d.\n` };
@@ -287,15 +310,20 @@ function readSwitch(ofKey: 'disableKey' | 'enableKey', ofAccount: 'disableAccoun
   };
 }
 
-function printedKey(record: KeyRecord | undefined, id = ''): Printed {
+async function printedKey(record: KeyRecord | undefined, { accounts }: Context, id = ''): Promise<Printed> {
   if (!record) throw noKeyError(id);
-  return { value: record, text: describeKey(record) };
+  const { email } = (await accounts.get(record.account)) ?? {};
+  return { value: { ...record, ...(email && { email }) }, text: describeKey(record, email) };
 }
 
-function printedNew({ apiKey, record }: { apiKey: string; record: KeyRecord }): Printed {
+async function printedNew(
+  { apiKey, record }: { apiKey: string; record: KeyRecord },
+  context: Context,
+): Promise<Printed> {
+  const { value, text } = await printedKey(record, context);
   return {
-    value: { ...record, apiKey },
-    text: `${describeKey(record)}\nAPI key, shown only once: ${apiKey}\n`,
+    value: { ...(value as object), apiKey },
+    text: `${text}\nAPI key, shown only once: ${apiKey}\n`,
   };
 }
 
@@ -329,9 +357,35 @@ async function signUrl({ id, url, expires }: Link, keys: Keys): Promise<string> 
   return `${url.origin}${url.pathname}?${signQuery(query, { id, secret: signer.secret, expires })}`;
 }
 
-async function checkAccount({ account }: NewKey, { accounts }: Stores): Promise<void> {
-  if (account !== undefined && !(await accounts.get(account)))
-    throw noAccountError(account, ' Leave out --account to create one.');
+/** Returns a new key with the ID of the account that it names, which must exist. */
+async function withAccount(key: NewKey, context: Context): Promise<NewKey> {
+  if (key.account === undefined) return key;
+  const hint = ' Leave out --account to create one.';
+  const account = await accountIn(context, key.account, hint);
+  if (!(await context.accounts.get(account))) throw noAccountError(account, hint);
+  return { ...key, account };
+}
+
+/** Returns the ID of an account that is named by its ID or its email address. */
+async function accountIn({ accounts }: Context, wanted: string, hint?: string): Promise<string> {
+  if (!isEmail(wanted)) return wanted;
+  const email = readEmail(wanted);
+  const found = (await accounts.search(email!, 0, Infinity)).accounts.find((each) => each.email === email);
+  if (!found) throw noAccountError(wanted, hint);
+  return found.id;
+}
+
+type Emails = ReadonlyMap<string, string | undefined>;
+
+/** Returns the email addresses of all accounts by their ID. */
+async function emailsIn({ accounts }: Context): Promise<Emails> {
+  const all = (await accounts.search('', 0, Infinity)).accounts;
+  return new Map(all.map(({ id, email }) => [id, email]));
+}
+
+function emailOf(account: string, emails: Emails): { readonly email?: string } {
+  const email = emails.get(account);
+  return email === undefined ? {} : { email };
 }
 
 function noKeyError(id: string): Error {

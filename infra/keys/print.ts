@@ -1,15 +1,17 @@
+import type { Account } from '../../functions/platform/accounts.ts';
 import { isValid, type KeyRecord, type Restrictions } from '../../functions/platform/keys.ts';
 import type { AuditEntry } from '../../functions/platform/stores.ts';
-import type { ReportedRow } from '../../functions/platform/usage-report.ts';
+import type { NamedRow, ReportedRow } from '../../functions/platform/usage-report.ts';
 import { dayOf } from '../../functions/shared/time.ts';
 import type { Erasure } from '../../functions/site/accounts/erase.ts';
 
 /** Formats a key as lines of names and values. */
-export function describeKey(record: KeyRecord): string {
+export function describeKey(record: KeyRecord, email?: string): string {
   const rows = [
     ['id', record.id],
     ['name', record.name],
     ['account', record.account],
+    ...(email ? [['email', email]] : []),
     ['kind', record.kind ?? 'api key'],
     ['state', stateOf(record)],
     ['created', new Date(record.created).toISOString()],
@@ -19,9 +21,16 @@ export function describeKey(record: KeyRecord): string {
   return columns(rows);
 }
 
-/** Formats the restrictions of an account as lines of names and values. */
-export function describeAccount(account: string, restrictions: Restrictions): string {
-  return columns([['account', account], ...restrictionRows(restrictions)]);
+/** Formats the restrictions of an account as lines of names and values, with facts about it if given. */
+export function describeAccount(id: string, restrictions: Restrictions, account?: Account): string {
+  const facts = account && [
+    ['email', account.email ?? '–'],
+    ['role', account.role ?? '–'],
+    ['state', account.disabled ? 'disabled' : 'valid'],
+    ['created', new Date(account.created).toISOString()],
+    ['last used', account.lastUsed ?? 'never'],
+  ];
+  return columns([['account', id], ...(facts ?? []), ...restrictionRows(restrictions)]);
 }
 
 function restrictionRows(restrictions: Restrictions): string[][] {
@@ -34,7 +43,7 @@ function restrictionRows(restrictions: Restrictions): string[][] {
 }
 
 /** Formats keys as a table. */
-export function keyTable(records: readonly KeyRecord[]): string {
+export function keyTable(records: ReadonlyArray<KeyRecord & { readonly email?: string }>): string {
   const rows = records.map((record) => [
     record.id,
     record.name,
@@ -46,9 +55,10 @@ export function keyTable(records: readonly KeyRecord[]): string {
     record.tools?.join(',') ?? 'all',
     limitsOf(record),
     record.account,
+    record.email ?? '',
   ]);
   return columns([
-    ['id', 'name', 'kind', 'state', 'created', 'last used', 'expires', 'tools', 'limits', 'account'],
+    ['id', 'name', 'kind', 'state', 'created', 'last used', 'expires', 'tools', 'limits', 'account', 'email'],
     ...rows,
   ]);
 }
@@ -97,9 +107,10 @@ export function columns(
 }
 
 /** Formats usage as a table with a line for the total. */
-export function usageTable(rows: readonly ReportedRow[], total: ReportedRow): string {
+export function usageTable(rows: readonly NamedRow[], total: ReportedRow): string {
   const head = [
     'account',
+    'email',
     'day',
     'tool',
     'conversions',
@@ -111,8 +122,9 @@ export function usageTable(rows: readonly ReportedRow[], total: ReportedRow): st
     'tool s',
     ...(total.estimatedDollars === undefined ? [] : ['cold starts', '$']),
   ];
-  const cells = (row: ReportedRow) => [
+  const cells = (row: NamedRow) => [
     row.account,
+    row.email ?? '',
     row.day,
     row.tool,
     String(row.conversions),
@@ -123,7 +135,7 @@ export function usageTable(rows: readonly ReportedRow[], total: ReportedRow): st
     (row.milliseconds / 1000).toFixed(1),
     ...(row.estimatedDollars === undefined ? [] : [String(row.coldStarts), row.estimatedDollars.toFixed(4)]),
   ];
-  return columns([head, ...[...rows, total].map(cells)], (column) => column > 2);
+  return columns([head, ...[...rows, total].map(cells)], (column) => column > 3);
 }
 
 /** Describes what was erased and what remains. */

@@ -287,11 +287,8 @@ export function createAccounts(dependencies: AccountDependencies) {
     pages: ['/account', '/account/sign-in', ...Object.keys(operator.pages)],
     forms: Object.keys(forms),
 
-    /** Returns the member of a session, with a key record for conversions unless the account has ended. */
-    async memberOf(session: string | undefined) {
-      const member = await members.find(session);
-      return member && { member, key: await members.keyOf(session) };
-    },
+    memberOf: (session: string | undefined) => members.find(session),
+    keyOf: (session: string | undefined) => members.keyOf(session),
 
     /** Whether a path is one of the account pages. */
     has: (path: string) => path === '/account' || path.startsWith('/account/') || isForOperator(path),

@@ -3,7 +3,7 @@ import type { Account, AccountTable } from '../../platform/accounts.ts';
 import { isValid, type KeyRecord, type Keys, type Restrictions } from '../../platform/keys.ts';
 import { windowEnds } from '../../platform/limits.ts';
 import type { Records } from '../../platform/stores.ts';
-import { DAY, HOUR, MINUTE } from '../../shared/time.ts';
+import { DAY, dayOf, HOUR, MINUTE } from '../../shared/time.ts';
 
 /** A person who can sign in. */
 export interface Member {
@@ -141,7 +141,7 @@ export class Members {
     if (!found || found.disabled) return undefined;
     const session = await this.#createSession(found);
     if (!isNew || role) return { session };
-    const { apiKey } = await this.#keys.create({ name: 'first', account });
+    const { apiKey } = await this.#keys.create({ name: email, account });
     return { session, apiKey, ...(isInvited && { isInvited }) };
   }
 
@@ -174,7 +174,7 @@ export class Members {
 
   /**
    * Returns a key record for the conversions of a member on the site, with the restrictions of the account, or
-   * `undefined` if the session or the account has ended.
+   * `undefined` if the session or the account has ended. The account counts as used.
    */
   async keyOf(session: string | undefined): Promise<KeyRecord | undefined> {
     const member = await this.find(session);
@@ -182,7 +182,11 @@ export class Members {
     if (!found) return undefined;
     const record = { id: 'session', account: found.id, name: 'site', created: 0, disabled: false };
     const key: KeyRecord = { ...record, ...found.restrictions };
-    return isValid(key) ? key : undefined;
+    if (!isValid(key)) return undefined;
+    // A write that fails must not refuse a conversion.
+    if (found.lastUsed !== dayOf())
+      await this.#accounts.update(found.id, { lastUsed: dayOf() }).catch(() => {});
+    return key;
   }
 
   /** Ends one session. */

@@ -89,10 +89,13 @@ export function createOperator(
       usage.total(month),
       failures.recent(),
     ]);
+    const failed = [...new Set(recent.map(({ account }) => account))];
+    const owners = await Promise.all(failed.map((id) => accounts.get(id)));
+    const emails = new Map(owners.flatMap((owner) => (owner?.email ? [[owner.id, owner.email]] : [])));
     return reply(
       '/operator',
       TEXT.title,
-      html`${state}${allUsage(priced(rows), month)}${failureSection(recent)}`,
+      html`${state}${allUsage(priced(rows), month)}${failureSection(recent, emails)}`,
     );
   }
 

@@ -1,4 +1,4 @@
-import type { Account } from '../../platform/accounts.ts';
+import { type Account, lastUsedOf } from '../../platform/accounts.ts';
 import type { KeyRecord } from '../../platform/keys.ts';
 import type { AuditEntry } from '../../platform/stores.ts';
 import type { Failure } from '../../platform/usage.ts';
@@ -66,8 +66,10 @@ export function allUsage(rows: readonly ReportedRow[], month: string): Html {
 <p class="row"><a href="/operator?month=${monthAt(-1)}#usage">${TEXT.before}</a>${!isLast && html`<a href="/operator?month=${monthAt(1)}#usage">${TEXT.after}</a>`}</p>`;
 }
 
-export function failureSection(failures: readonly Failure[]): Html {
-  return html`<h2>${ACCOUNT.failures}</h2>${failureTable(failures, pathOf)}`;
+/** Returns the recent failures of all accounts. `emails` are by account. */
+export function failureSection(failures: readonly Failure[], emails: ReadonlyMap<string, string>): Html {
+  const link = (account: string) => ({ path: pathOf(account), email: emails.get(account) });
+  return html`<h2>${ACCOUNT.failures}</h2>${failureTable(failures, link)}`;
 }
 
 interface ListedAccount extends Account {
@@ -84,13 +86,11 @@ export function accountsPage(
   }: { accounts: readonly ListedAccount[]; search: string; page: number; pages: number },
   link?: string,
 ): Html {
-  const rows = accounts.map(({ id, email, created, role, disabled, keys }) => {
-    const used = keys
-      .map(({ lastUsed }) => lastUsed ?? '')
-      .sort()
-      .at(-1);
+  const rows = accounts.map(({ keys, ...account }) => {
+    const { id, email, created, role, disabled } = account;
+    const used = lastUsedOf(account, keys) ?? ACCOUNT.never;
     const name = email ?? html`<span class="muted">${keys[0]?.name ?? TEXT.withoutEmail}</span>`;
-    return html`<tr><th scope="row"><a href="${pathOf(id)}">${name}</a></th><td><code>${id}</code></td><td>${dayOf(created)}</td><td>${used || ACCOUNT.never}</td><td>${keys.length}</td><td>${disabled ? TEXT.disabled : (role ?? TEXT.active)}</td></tr>`;
+    return html`<tr><th scope="row"><a href="${pathOf(id)}">${name}</a></th><td><code>${id}</code></td><td>${dayOf(created)}</td><td>${used}</td><td>${keys.length}</td><td>${disabled ? TEXT.disabled : (role ?? TEXT.active)}</td></tr>`;
   });
   const heads = [ACCOUNT.email, TEXT.account, ACCOUNT.created, ACCOUNT.lastUsed, TEXT.keys, ACCOUNT.state];
   const to = (number: number, label: string) =>
@@ -134,7 +134,7 @@ export function accountDetails(
     ? button('/operator/accounts/enable', TEXT.enable, { id })
     : button('/operator/accounts/disable', TEXT.disable, { id });
   return html`${secretOf(ACCOUNT.newKey, apiKey, 'new-key')}${disabled && html`<p class="notice bad">${TEXT.disabledLead}</p>`}
-<p>${TEXT.account} <code>${id}</code>, ${role ?? (email === undefined ? TEXT.withoutEmail : TEXT.active)}. ${ACCOUNT.created} ${dayOf(created)}.</p>
+<p>${TEXT.account} <code>${id}</code>, ${role ?? (email === undefined ? TEXT.withoutEmail : TEXT.active)}. ${ACCOUNT.created} ${dayOf(created)}, ${ACCOUNT.lastUsed.toLowerCase()}: ${lastUsedOf(account, keys) ?? ACCOUNT.never}.</p>
 <div class="row">${state}${email !== undefined && button('/operator/accounts/sign-out', TEXT.signOut, { id })}</div>
 <h2>${ACCOUNT.keys}</h2>${keys.length === 0 ? html`<p class="empty">${ACCOUNT.noKeys}</p>` : html`<div class="cards keys">${keys.map(keyCard)}</div><p class="muted">${TEXT.limitsHint}</p>`}
 <h2>${ACCOUNT.create}</h2><div class="narrow">${keyForm('/operator/keys/create', ACCOUNT.create, { account: id })}</div>

@@ -132,6 +132,45 @@ describe.each([
     ]);
   });
 
+  it('takes and shows the email address of an account', async () => {
+    const { account } = await json('create', '--name', 'web');
+    const email = 'eve@example.com';
+    const stores = await openStores(readCommand(['list', ...store], Object.keys(tools))!);
+    await stores.accounts.add(account, email);
+    await stores.accounts.update(account, { lastUsed: '2026-11-28' });
+    const calls = { tool: 'pdftools', code: 'OK', sourceBytes: 1, resultBytes: 1, pages: 1, milliseconds: 1 };
+    await stores.usage.record({ ...calls, account, coldStarts: 0, cached: false } as never);
+    stores.close();
+
+    const second = await json('create', '--name', 'web', '--account', 'Eve@Example.com');
+    const listed = await json('list', email);
+    const shown = await json('show', email);
+    await json('limits', email, '--per-month', '5');
+    await json('disable', email);
+    const disabled = await run('show', second.id, ...store);
+    await json('enable', email);
+    const { days, total } = await json('usage', email);
+    const texts = await Promise.all([
+      run('list', ...store),
+      run('usage', ...store),
+      run('show', email, ...store),
+    ]);
+    const unknown = await run('usage', 'nobody@example.com', ...store);
+
+    expect(listed).toMatchObject([
+      { name: 'web', email },
+      { name: 'web 2', email, id: second.id, account },
+    ]);
+    expect(shown).toMatchObject({ id: account, email, lastUsed: '2026-11-28', keys: [{}, {}] });
+    expect(disabled.stdout).toMatch(
+      /email +eve@example\.com\n.*state +account disabled\n.*limits +5\/month/s,
+    );
+    expect([days, total]).toMatchObject([[{ account, email }], { conversions: 1 }]);
+    for (const { stdout } of texts) expect(stdout).toContain(email);
+    expect(texts[2]!.stdout).toMatch(/last used +2026-11-28/);
+    expect(unknown.stderr).toBe('There is no account nobody@example.com.\n');
+  });
+
   it('refuses to erase a key instead of an account', async () => {
     const { id } = await json('create', '--name', 'dora');
 
@@ -186,9 +225,11 @@ describe.each([
   });
 
   it('prints usage as text, JSON and CSV', async () => {
-    expect((await run('usage', ...store)).stdout).toMatch(/^account +day +tool/);
-    expect(await json('usage', '--month', '2026-11')).toMatchObject({ month: '2026-11', days: [] });
-    expect((await run('usage', '--csv', ...store)).stdout).toMatch(/^account,day,tool,conversions,.*\r\n$/);
+    expect((await run('usage', ...store)).stdout).toMatch(/^account +email +day +tool/);
+    expect(await json('usage', '--month', '2020-01')).toMatchObject({ month: '2020-01', days: [] });
+    expect((await run('usage', '--csv', ...store)).stdout).toMatch(
+      /^account,day,tool,conversions,.*,email\r\n/,
+    );
   });
 });
 

@@ -54,6 +54,9 @@ async function signIn(email: string) {
   return { cookie: cookie!, token, body };
 }
 
+const rowOf = (body: string, text: string) =>
+  body.match(/<tr>.*?<\/tr>/gs)?.find((row) => row.includes(text));
+
 const signInOperator = (email?: string) => site.enterOperator(email);
 
 describe('a store that fails', () => {
@@ -80,7 +83,7 @@ describe('signing up', () => {
     const again = await visit('/account', { cookie });
 
     const apiKey = apiKeyIn(body)!;
-    expect((await stores.keys.find(apiKey))?.name).toBe('first');
+    expect((await stores.keys.find(apiKey))?.name).toBe('alice@example.com');
     expect(again.body).toContain('alice@example.com');
     expect(again.body).toContain(keyIdIn(body));
     expect(apiKeyIn(reloaded.body)).toBe(apiKey);
@@ -163,6 +166,28 @@ describe('a conversion by session', () => {
       { path: '/api/uploads', member: record },
     ]);
     expect((await visit('/site/session', { cookie })).body).toContain('alice@example.com');
+  });
+
+  it('shows operators that the account is used, which a visit does not', async () => {
+    const operator = await signInOperator();
+    const { cookie, body } = await signIn('alice@example.com');
+    const { account } = (await stores.keys.get(keyIdIn(body)))!;
+    const pages = async () => [
+      rowOf((await visit('/operator/accounts', { cookie: operator })).body, 'alice@'),
+      (await visit(`/operator/account?id=${account}`, { cookie: operator })).body.split('<h2>')[0],
+    ];
+
+    await visit('/site/session', { cookie });
+    const before = await pages();
+    await visit(QUERY, { form: {}, cookie });
+    const after = await pages();
+
+    const day = new Date().toISOString().slice(0, 10);
+    expect(before).toEqual([expect.stringContaining('never'), expect.stringContaining('last used: never')]);
+    expect(after).toEqual([
+      expect.not.stringContaining('never'),
+      expect.stringContaining(`last used: ${day}`),
+    ]);
   });
 
   it('needs a session that is still valid, and an account that is', async () => {
@@ -256,7 +281,7 @@ describe('the account of a member', () => {
     const until = (await stores.keys.get(id))!.expires!;
     await visit('/account/keys/disable', { cookie, form: { id } });
 
-    expect(await stores.keys.find(apiKeyIn(rotated.body)!)).toMatchObject({ name: 'first' });
+    expect(await stores.keys.find(apiKeyIn(rotated.body)!)).toMatchObject({ name: 'alice@example.com 2' });
     expect(until - Date.now()).toBeGreaterThan(23.9 * 3_600_000);
     expect(await stores.keys.get(id)).toMatchObject({ disabled: true });
   });
@@ -406,9 +431,6 @@ describe('the account of a member', () => {
 });
 
 describe('the pages for operators', () => {
-  const rowOf = (body: string, text: string) =>
-    body.match(/<tr>.*?<\/tr>/gs)?.find((row) => row.includes(text));
-
   it('can be reached with a link from the machine only, whose role no form gives', async () => {
     const member = await signIn('alice@example.com');
     const operator = await signInOperator();
@@ -437,6 +459,7 @@ describe('the pages for operators', () => {
     for (const account of ['one', 'other'])
       await stores.usage.record({ ...facts, account, tool: 'pdftools', code: 'OK' });
     await stores.usage.record({ ...facts, account: 'one', tool: 'pdftools', code: 'TIMED_OUT' });
+    await stores.accounts.add('one', 'one@example.com');
     await stores.failures.record({
       account: 'one',
       time: Date.now(),
@@ -452,7 +475,7 @@ describe('the pages for operators', () => {
     expect(body).toMatch(/1\.5 MB<\/p><p>results.*10 B<\/p><p>database/s);
     expect(body).toContain('Conversions: 3. Failed: 1 (');
     expect(body).toMatch(/pdftools<\/th><td>3<.*TIMED_OUT.* 1<\/td><td>6\.0</s);
-    expect(rowOf(body, 'req-1')).toContain('/operator/account?id=one');
+    expect(rowOf(body, 'req-1')).toMatch(/"\/operator\/account\?id=one">one@example\.com <code>one</);
     expect(earlier.body).toContain('Nothing was converted');
   });
 
