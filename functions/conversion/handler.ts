@@ -10,7 +10,7 @@ import {
   type TimedStep,
 } from '../platform/invoke.ts';
 import type { Put } from '../platform/storage.ts';
-import { ConversionError } from '../shared/errors.ts';
+import { ConversionError, isDiskFull } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { sourcesIn } from '../shared/options/sources.ts';
@@ -166,7 +166,9 @@ export function createHandler<T extends Tool>(
       const measured = measurement.result();
       const { milliseconds, steps } = measured;
       const level = code === 'INTERNAL' ? 'error' : 'info';
-      log('failed', { ...call, code, milliseconds, ...steps, cause: describe(error) }, level);
+      const about = { format: invocation.format, sourceBytes: measured.sourceBytes };
+      log('failed', { ...call, ...about, code, milliseconds, ...steps, cause: describe(error) }, level);
+      if (isDiskFull(error)) log('disk full', { ...call, cause: describe(error) }, 'error');
       const unconverted = error instanceof UnconvertedError ? { unconverted: error.sources } : {};
       const { validators } = measurement;
       return {

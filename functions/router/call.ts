@@ -4,7 +4,7 @@ import type { InvocationResult, Measured } from '../platform/invoke.ts';
 import type { KeyRecord } from '../platform/keys.ts';
 import type { Refund } from '../platform/limits.ts';
 import type { Failures, Usage } from '../platform/usage.ts';
-import { ConversionError, type ErrorCode } from '../shared/errors.ts';
+import { ConversionError, type ErrorCode, isDiskFull } from '../shared/errors.ts';
 import { containsApiKey, describe, type Log } from '../shared/log.ts';
 import { abortError, isTimeout } from '../shared/time.ts';
 import type { Endpoint } from './endpoints.ts';
@@ -96,6 +96,7 @@ export function failureOf(
   // Nobody reads the reply to a caller who has disconnected.
   if (signal.aborted && !isOwn && !isTimeout(signal.reason)) return { error, code: 'CANCELLED' };
   if (error.code === 'INTERNAL') log('internal error', { requestId, cause: describe(error) }, 'error');
+  else if (isDiskFull(error)) log('disk full', { requestId, cause: describe(error) }, 'error');
   // A call that did not reach a tool, or ended without the tool's reply, has no other log line.
   else if (error.status >= 500 && error.cause !== undefined)
     log('call failed', { requestId, cause: describe(error) }, 'warn');
@@ -163,14 +164,16 @@ export function logFields(
     ...(traceparent && { traceparent }),
     ...(keyId && { keyId }),
     ...(isDemo && { demo: true }),
-    ...(request && { tool: request.tool.name }),
+    ...(request && { tool: request.tool.name, format: request.format }),
+    // The names only, which are those of the tool. Values are the caller's.
+    ...(request?.optionNames.length && { options: [...new Set(request.optionNames)] }),
     code,
     status,
     milliseconds: Math.round(10 * milliseconds) / 10,
     ...(sharedWith && { sharedWith }),
     ...(cache && { cache }),
     ...(isRepeated && { repeated: true }),
-    ...(result?.measured && { steps: result.measured.steps }),
+    ...(result?.measured && { sourceBytes: result.measured.sourceBytes, steps: result.measured.steps }),
   };
 }
 

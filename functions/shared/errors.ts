@@ -280,7 +280,7 @@ export function ofOption(error: unknown, file: string, option: string, index?: n
 const SQLITE_FULL = 13;
 
 /** Whether an error, one of its causes or the report of a worker tells of a full disk. */
-function isDiskFull(thrown: unknown): boolean {
+export function isDiskFull(thrown: unknown): boolean {
   if (typeof thrown !== 'object' || thrown === null) return false;
   const { code, errcode = 0, cause } = thrown as { code?: string; errcode?: number; cause?: unknown };
   const isFull = code === 'ENOSPC' || code === 'EDQUOT' || (errcode & 0xff) === SQLITE_FULL;

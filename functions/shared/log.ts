@@ -67,6 +67,23 @@ export function describe(thrown: unknown): string {
   return withoutApiKeys(parts.join(' < ').slice(0, 20_000).replace(URLS, '$1$2/…')).slice(0, 2000);
 }
 
+/** Lines of an engine that tell of a problem, and never only repeat the document. */
+const PROBLEM =
+  /error|warn|fail|fatal|exception|can ?not|can't|unable|invalid|damaged|corrupt|expected|missing/i;
+/** Quoted texts, and long words such as paths: parts of documents. */
+const QUOTED = /"[^"]*("|$)|`[^`']*['`]?|(?<!\w)'[^']*('|$)|[«“‘][^»”’]*[»”’]?|<[^>]*>?|\S{40,}|\S*\/\S*/g;
+
+/**
+ * Returns the last lines that an engine wrote about a problem, for the log, or `undefined` if there are none. Leaves out whatever it
+ * may have quoted: texts and names of the document, and the line of a source with a mark below, as libxml2 writes it.
+ */
+export function engineSays(text: string): string | undefined {
+  const lines = text.slice(-4000).split(/\r?\n/);
+  const own = lines.filter((line, index) => PROBLEM.test(line) && !/^\s*\^\s*$/.test(lines[index + 1] ?? ''));
+  const said = own.slice(-3).join(' | ').replace(QUOTED, '…').replace(/\p{C}/gu, ' ').slice(-300).trim();
+  return said === '' ? undefined : said;
+}
+
 function describeOne(error: unknown): string {
   if (error instanceof ConversionError && error.code !== 'INTERNAL') return `${error.name}: ${error.code}`;
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);

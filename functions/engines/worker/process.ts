@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError } from '../../shared/errors.ts';
+import { engineSays } from '../../shared/log.ts';
 import { makePrivateDirectory } from '../../shared/private-directory.ts';
 import type {
   Answer,
@@ -105,6 +106,8 @@ export class WorkerProcess {
   /** Empty folders of earlier requests, reused for the files of the next ones. */
   readonly #folders: string[] = [];
   #stderrTail = '';
+  /** What it has written to stderr since it last began to work. */
+  #said = '';
   #sent = { ...NOTHING_SENT };
   #started = false;
   #ended = false;
@@ -166,7 +169,9 @@ export class WorkerProcess {
     // has just died is reported by its exit event.
     this.#child.stdin?.on('error', () => {});
     this.#child.stderr?.on('data', (chunk: Buffer) => {
-      this.#stderrTail = (this.#stderrTail + chunk.subarray(-STDERR_TAIL).toString()).slice(-STDERR_TAIL);
+      const text = chunk.subarray(-STDERR_TAIL).toString();
+      this.#stderrTail = (this.#stderrTail + text).slice(-STDERR_TAIL);
+      this.#said = (this.#said + text).slice(-STDERR_TAIL);
       this.#count('bytes to stderr', chunk.length);
       this.#count('pieces', 1);
     });
@@ -271,6 +276,7 @@ export class WorkerProcess {
     this.requests += 1;
     const id = this.requests;
     this.#sent = { ...NOTHING_SENT };
+    if (this.#running.size === 0) this.#said = '';
     const receive = (answer: Answer) => {
       if ('heartbeat' in answer) onHeartbeat?.(answer.heartbeat);
       if ('output' in answer) onOutput?.(answer.output);
@@ -278,7 +284,8 @@ export class WorkerProcess {
         response.resolve(answer.result);
         if (answer.last) this.#end('it served its last request');
       }
-      if ('error' in answer) response.reject(this.#errorOf(answer.error));
+      // Later, when everything that it wrote before the answer has been read, too.
+      if ('error' in answer) setImmediate(() => response.reject(this.#errorOf(answer.error)));
       if ('unusable' in answer) this.#end('it reported that it is unusable', { unusable: true });
     };
     const cancel = () => this.#write({ cancel: id });
@@ -305,7 +312,12 @@ export class WorkerProcess {
     );
     const sentence = message ?? messages.get(code)?.(details);
     if (sentence === undefined) return ConversionError.from({ code, details });
-    return ConversionError.fromReport({ code, message: sentence, details, cause });
+    return ConversionError.fromReport({
+      code,
+      message: sentence,
+      details,
+      cause: cause ?? engineSays(this.#said),
+    });
   }
 
   /** Kills the whole process group. Engines cannot clean up, so their directory is removed afterwards. */

@@ -35,7 +35,7 @@ export class FreeSpace {
 
   /** Throws `OVERLOADED` if there is not enough space for another conversion. */
   check(): void {
-    if (this.isLow) throw diskFullError();
+    if (this.isLow) throw diskFullError(this.free());
   }
 
   /** Returns the free bytes, by the kind of the directories' content. */
@@ -55,9 +55,11 @@ export function diskSize(directory: string): number {
   return spaceOf(directory).size;
 }
 
-export function diskFullError(): ConversionError {
+/** Returns the error for the caller. Its cause tells the operator the free bytes of each directory. */
+export function diskFullError(free: Readonly<Record<string, number>>): ConversionError {
   const message = `The service has too little free disk space. Retry in ${RETRY_TIME} seconds.`;
-  return new ConversionError('OVERLOADED', message, { retryAfter: RETRY_TIME });
+  const cause = Object.assign(new Error(`free bytes: ${JSON.stringify(free)}`), { code: 'ENOSPC' });
+  return new ConversionError('OVERLOADED', message, { cause, retryAfter: RETRY_TIME });
 }
 
 /** Returns the bytes of the whole file system, and the bytes that this user may still write. */

@@ -152,7 +152,7 @@ export function createDiskStorage({
               const intervals = Math.floor(bytes / SPACE_INTERVAL);
               bytes += chunk.length;
               const isDue = Math.floor(bytes / SPACE_INTERVAL) > intervals;
-              if (isDue && space?.isLow) done(diskFullError());
+              if (isDue && space?.isLow) done(diskFullError(space.free()));
               else done(bytes > maxBytes ? sourceTooLargeError(maxBytes) : null, chunk);
             },
           });

@@ -4,12 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ConversionObserver } from '../../../functions/conversion/handler.ts';
 import type { FreeSpace } from '../../../functions/platform/local/disk-space.ts';
+import { ERRORS } from '../../../functions/shared/errors.ts';
 import type { WorkerObserver } from '../../../functions/shared/warm-workers.ts';
 import type { ToolWork } from '../../../functions/site/operator/overview.ts';
 
 export interface Metrics extends ConversionObserver {
   /** Returns an observer that counts the worker events of a tool. */
   workersOf(tool: string): WorkerObserver;
+  /** Counts a request that was answered with an error code. */
+  refused(code: string): void;
+  /** Counts an email that the mail server did not take. */
+  mailFailed(): void;
+  /** Reports the age of the engines in days whenever the metrics are read. */
+  watchAge(age: () => number): void;
   /** Reports the free space whenever the metrics are read. */
   watchDisk(space: Pick<FreeSpace, 'free' | 'isLow'>): void;
   /** Returns the current work of each tool. */
@@ -66,8 +73,11 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
     'Browsers that started without their own sandbox.',
     ['tool'],
   );
+  const errors = counter('errors_total', 'Requests that were answered with an error, by code.', ['code']);
+  const mails = counter('mail_failures_total', 'Emails that the mail server did not take.', []);
   const workers = gauge('workers', 'Worker processes that are running.', ['tool']);
   gauge('build_info', 'Versions, as labels. Always 1.', Object.keys(build)).set(build, 1);
+  for (const code of Object.keys(ERRORS)) errors.inc({ code }, 0);
   for (const tool of tools) {
     // Initialized to 0, so that rates can be computed from the first conversion on.
     conversions.inc({ tool, code: 'OK' }, 0);
@@ -98,6 +108,19 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
       ended: () => workers.dec({ tool }),
       waiting: (change) => queue.inc({ tool }, change),
     }),
+    refused: (code) => errors.inc({ code }),
+    mailFailed: () => mails.inc(),
+    watchAge: (age) => {
+      const help = 'Days since the oldest layer of engines was built.';
+      new Gauge({
+        name: 'docmill_engines_age_days',
+        help,
+        registers,
+        collect() {
+          this.set(age());
+        },
+      });
+    },
     watchDisk: (space) => {
       new Gauge({
         name: 'docmill_disk_free_bytes',

@@ -36,7 +36,7 @@ import * as tools from '../../../functions/tools.ts';
 import type { Version } from '../../version.ts';
 import { pathsIn } from '../operation/lock.ts';
 import type { Metrics } from '../operation/metrics.ts';
-import { reportLayerAge } from '../operation/upkeep.ts';
+import { layerAge, reportLayerAge } from '../operation/upkeep.ts';
 import type { Settings } from '../settings.ts';
 import type { Stores } from '../stores.ts';
 import { callersPerConversion, divideDescriptors } from './descriptors.ts';
@@ -133,6 +133,7 @@ export async function composeService(
   const gaps = findSandboxGaps(layers);
   if (isIncomplete(gaps)) log('sandbox incomplete', { ...gaps, mode: sandbox }, 'warn');
   metrics?.watchDisk(space);
+  metrics?.watchAge(() => layerAge(layers, LOCAL_LAYERS));
   const workersOf = (tool: string) => metrics?.workersOf(tool) ?? {};
   const downloadState = new EngineState();
   const maxDownloaders = 2 * size + 4;
@@ -249,7 +250,10 @@ export async function composeService(
       const uploads = storage.uploadsAt(`${origin}/api/uploads`);
       requests += 1;
       try {
-        return await route(request, { ...common, storage: results, uploads }, signal);
+        const reply = await route(request, { ...common, storage: results, uploads }, signal);
+        const code = reply.headers['X-Error-Code'];
+        if (code !== undefined) metrics?.refused(code);
+        return reply;
       } finally {
         requests -= 1;
       }

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { createSmtp } from '../../../functions/platform/smtp.ts';
+import { createSmtp, type SendMail } from '../../../functions/platform/smtp.ts';
 import { llmsText } from '../../../functions/router/reference.ts';
 import { HOUR } from '../../../functions/shared/time.ts';
 import { assetsOf } from '../../../functions/site/html.ts';
 import { createSite, type Site } from '../../../functions/site/site.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
-import { createMetrics, serveMetrics } from '../operation/metrics.ts';
+import { createMetrics, type Metrics, serveMetrics } from '../operation/metrics.ts';
 import { sweepRegularly } from '../operation/upkeep.ts';
 import type { Settings } from '../settings.ts';
 import { type Composition, composeService, type Dependencies } from './compose.ts';
@@ -62,7 +62,7 @@ export async function startService(
   const { server, connections } = createHttpServer({
     publicUrl: settings.publicUrl,
     storage,
-    site: settings.site ? openSite(settings, dependencies, composition) : undefined,
+    site: settings.site ? openSite(settings, dependencies, composition, metrics) : undefined,
     connections: composition.connections,
     proxies: settings.proxies,
     log,
@@ -111,11 +111,22 @@ export async function startService(
   };
 }
 
+/** Counts the emails that are not sent. */
+function counted(sendMail: SendMail, metrics: Metrics): SendMail {
+  return async (mail) => {
+    await sendMail(mail).catch((thrown: unknown) => {
+      metrics.mailFailed();
+      throw thrown;
+    });
+  };
+}
+
 /** Opens the site, whose script and style sheet are built during setup. */
 function openSite(
   settings: Settings,
   dependencies: Omit<Dependencies, 'version' | 'metrics'>,
   { operation, storage }: Composition,
+  metrics: Metrics,
 ): Site {
   const { signUp, smtpUrl, mailFrom } = settings;
   const { contact, defaultLimits } = settings.router;
@@ -129,7 +140,7 @@ function openSite(
       limiter,
       defaultLimits,
       signUp,
-      sendMail: smtpUrl === undefined ? undefined : createSmtp(smtpUrl, mailFrom),
+      sendMail: smtpUrl === undefined ? undefined : counted(createSmtp(smtpUrl, mailFrom), metrics),
       openId: settings.openId,
       origin: settings.origin,
       operation,

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Invocation, InvocationResult } from '../../../functions/platform/invoke.ts';
+import { diskFullError } from '../../../functions/platform/local/disk-space.ts';
 import type { GrantRequest } from '../../../functions/platform/storage.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
@@ -328,6 +329,29 @@ describe('an error', () => {
     answering(async () => ({ ok: true, objectKeys: ['another/b.png'] }));
 
     expect((await call()).status).toBe(500);
+  });
+
+  it('is logged with format, size and names of options, without their values', async () => {
+    const measured = { sourceBytes: 7, resultBytes: 0, pages: 0, milliseconds: 1, steps: {} };
+    const error = { code: 'CORRUPT_SOURCE', message: 'Damaged.' } as const;
+    answering(async () => ({ ok: false, error, measured }));
+
+    await call({ ...GOOD, '-copies': '3' });
+
+    const facts = { code: 'CORRUPT_SOURCE', format: 'png', options: ['-copies'], sourceBytes: 7 };
+    expect(events.at(-1)).toMatchObject({ event: 'call', facts });
+  });
+
+  it('is logged as a full disk, with the free bytes', async () => {
+    const grant = async () => {
+      throw diskFullError({ data: 5 });
+    };
+    dependencies = { ...dependencies, storage: { ...dependencies.storage, grant } };
+
+    await call();
+
+    expect(events).toMatchObject([{ event: 'disk full' }, { event: 'call' }]);
+    expect(JSON.stringify(events[0])).toContain('free bytes: {\\"data\\":5}');
   });
 
   it('is logged without the query', async () => {

@@ -1,8 +1,38 @@
 import { describe, expect, it } from 'vitest';
 import { createApiKey } from '../../../functions/platform/keys.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { createLog, describe as tell } from '../../../functions/shared/log.ts';
+import { createLog, engineSays, describe as tell } from '../../../functions/shared/log.ts';
 import { busiestTurn } from '../../helpers/processes.ts';
+
+describe('the words of an engine', () => {
+  it.each([
+    [
+      'qpdf',
+      'WARNING: /tmp/x/SECRET.pdf (object 4 0, offset 12): expected endobj',
+      'WARNING: … (object 4 0, offset 12): expected endobj',
+    ],
+    [
+      'libxml2',
+      "Entity: line 1: parser error : '<' not found\nSECRET error text\n      ^\n",
+      'Entity: line 1: parser error : … not found',
+    ],
+    [
+      'LibreOffice',
+      'Dear SECRET,\nhow are you?\nError: cannot load `SECRET.doc`: "SECRET',
+      'Error: cannot load …: …',
+    ],
+    [
+      'a browser',
+      "net error https://h.example/a?apikey=SECRET, can't read <SECRET>",
+      "net error … can't read …",
+    ],
+    ['many', 'a error\nb error\nc error\nd error', 'b error | c error | d error'],
+    ['a controller of terminals', 'error \x1b[31m red\u202e', 'error  [31m red'],
+    ['nothing', 'SECRET\n', undefined],
+  ])('are in the log without what is in the document: %s', (_, text, said) => {
+    expect(engineSays(text)).toBe(said);
+  });
+});
 
 describe('the log', () => {
   it('writes one line of JSON per event', () => {

@@ -63,6 +63,7 @@ describe('a disk that is full', () => {
     expect([health.status, await health.json()]).toMatchObject([503, { machine: { disk: 'full' } }]);
     expect(server.log()).not.toContain('There is no space left to write the database');
     expect(usage.status).toBe(200);
+    expect(server.log()).toMatch(/"event":"disk full".*free bytes/);
     expect(after.status).toBe(200);
     expect(readdirSync(join(data, 'results'))).toHaveLength(before + 1);
   });
@@ -76,7 +77,7 @@ describe('a disk that is full', () => {
     const small = await convert(10);
 
     expect([tooLarge.status, tooLarge.headers.get('x-error-code')]).toEqual([503, 'OVERLOADED']);
-    await expect.poll(server.log).toContain('ENOSPC');
+    await expect.poll(server.log).toMatch(/"event":"disk full".*ENOSPC/);
     expect(small.status).toBe(200);
     const added = readdirSync(join(data, 'results')).filter((name) => !before.includes(name));
     expect(added).toHaveLength(1);

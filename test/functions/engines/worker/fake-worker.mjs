@@ -11,6 +11,10 @@ const tasks = {
   echo: ({ value, last }) => send({ result: { value, pid: process.pid }, last }),
   environment: () => send({ result: { ...process.env, cwd: process.cwd() } }),
   fail: ({ code }) => send({ error: { code, message: 'The document is damaged.' } }),
+  'say why and fail': ({ says }) => {
+    writeSync(2, says);
+    send({ error: { code: 'CORRUPT_SOURCE', message: 'The document is damaged.' } });
+  },
   'fail with values': ({ code }) => send({ error: { code, values: { sheet: 3 } } }),
   'answer another request': () => {
     writeSync(3, `${JSON.stringify({ id: id - 1, result: 'old' })}\n`);

@@ -122,6 +122,18 @@ describe('a request', () => {
     expect(await pidFor(pool)).toBe(before);
   });
 
+  it('fails with what the engine said about it, and not about the one before', async () => {
+    const pool = open();
+    const failure = async (name: string, given: object) =>
+      pool.run(task(name, given), ask()).catch((thrown: unknown) => thrown);
+
+    const said = await failure('say why and fail', { says: 'loaded\nerror: expected endobj\n' });
+    const silent = await failure('fail', { code: 'CORRUPT_SOURCE' });
+
+    expect(said).toMatchObject({ code: 'CORRUPT_SOURCE', cause: 'error: expected endobj' });
+    expect(silent).not.toMatchObject({ cause: expect.anything() });
+  });
+
   it('gets a warm process', async () => {
     const pool = open();
     await pool.warm();

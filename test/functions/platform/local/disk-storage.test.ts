@@ -181,6 +181,7 @@ describe('a disk behind the server', () => {
     let looks = 0;
     const space = {
       check() {},
+      free: () => ({ data: 0 }),
       get isLow() {
         return ++looks > 2;
       },

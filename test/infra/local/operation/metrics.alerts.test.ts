@@ -8,6 +8,7 @@ import { createMetrics } from '../../../../infra/local/operation/metrics.ts';
 interface Rule {
   readonly alert: string;
   readonly expr: string;
+  readonly labels?: { readonly severity?: string };
   readonly annotations: { readonly summary: string };
 }
 
@@ -20,9 +21,13 @@ it('alerts only on metrics and codes that the service has', async () => {
   const rules = groups.flatMap(({ rules }) => rules);
   const metrics = createMetrics(['tiny'], { version: '1' });
   metrics.watchDisk({ free: () => ({ data: 1 }), isLow: false });
+  metrics.watchAge(() => 31);
   const exported = new Set([...(await metrics.text()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
   const all = rules.map(({ expr }) => expr).join('\n');
 
+  expect(rules.map(({ alert, labels }) => [alert, labels?.severity])).toEqual(
+    rules.map(({ alert }) => [alert, expect.stringMatching(/^(page|ticket)$/)]),
+  );
   expect(rules.map(({ alert, annotations }) => [alert, annotations.summary.endsWith('.')])).toEqual(
     rules.map(({ alert }) => [alert, true]),
   );
@@ -30,4 +35,18 @@ it('alerts only on metrics and codes that the service has', async () => {
   expect([...all.matchAll(/code=~"([\w|]+)"/g)].flatMap(([, codes]) => codes!.split('|'))).toSatisfy(
     (codes: string[]) => codes.length > 0 && codes.every((code) => Object.hasOwn(ERRORS, code)),
   );
+});
+
+it('counts refusals and lost emails, and tells the age of the engines', async () => {
+  const metrics = createMetrics(['tiny'], { version: '1' });
+  metrics.watchAge(() => 31);
+  metrics.refused('OVERLOADED');
+  metrics.mailFailed();
+
+  const text = await metrics.text();
+
+  expect(text).toContain('docmill_errors_total{code="OVERLOADED"} 1\n');
+  expect(text).toContain('docmill_errors_total{code="QUOTA_EXCEEDED"} 0\n');
+  expect(text).toContain('docmill_mail_failures_total 1\n');
+  expect(text).toContain('docmill_engines_age_days 31\n');
 });
