@@ -18,7 +18,10 @@ export const storage = [
     ['total + bytes <= this.#max', 'total <= this.#max + bytes'],
   ]),
   ...inFile('functions/platform/local/disk-space.ts', [
-    ['if (this.isLow) throw diskFullError();', 'if (this.status === undefined) throw diskFullError();'],
+    [
+      'if (this.isLow) throw diskFullError(this.free());',
+      'if (this.status === undefined) throw diskFullError();',
+    ],
   ]),
   ...inFile('functions/platform/local/database.ts', [['chmodSync(file, 0o600)', 'chmodSync(file, 0o644)']]),
   ...inFile('infra/local/operation/upkeep.ts', [['Math.min(HOUR, resultLife)', 'resultLife']]),

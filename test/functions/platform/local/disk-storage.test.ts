@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { FreeSpace } from '../../../../functions/platform/local/disk-space.ts';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
 import { openTable } from '../../../helpers/open-table.ts';
@@ -186,7 +185,7 @@ describe('a disk behind the server', () => {
         return ++looks > 2;
       },
     };
-    const disk = createDiskStorage({ ...place, urlLifetime: 60, space: space as FreeSpace });
+    const disk = createDiskStorage({ ...place, urlLifetime: 60, space: space as never });
     const content = Readable.from(
       Array.from({ length: 20 }, () => Buffer.alloc(2 ** 20)),
       { objectMode: false },
