@@ -257,6 +257,11 @@ export const LIVE = {
   needsKey: 'Sending a file requires an API key. URLs and samples are converted without one.',
   needsSource: 'Enter a URL, drop a file, or use a sample.',
   noConnection: 'The service could not be reached. Check the connection, and retry.',
+  /** Replies of a proxy, whose page is not for people. */
+  foreign: (status: number) =>
+    status === 413
+      ? 'The file is larger than the server in front of this service allows.'
+      : `The server in front of this service replied with status ${status}. Retry in a minute.`,
   cancelled: 'Cancelled.',
   closed: 'The connection was closed.',
   sending: (percent: number) => `Sending the file … ${percent} %`,

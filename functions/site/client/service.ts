@@ -89,7 +89,7 @@ export async function convert({ url }: ApiCall, call: ConversionCall): Promise<C
     const target = `${endpoint}${search}${added}`;
     const { status, text, header } = await send(target, { ...call, method, headers, body });
     const requestId = header('X-Request-Id');
-    if (!/json/.test(header('Content-Type') ?? '')) return failed(text.replace(/^\[ERROR\] /, ''), requestId);
+    if (!/json/.test(header('Content-Type') ?? '')) return failed(sentenceOf(text, status), requestId);
     const reply = JSON.parse(text);
     if (status < 400) return { errors: [], requestId: requestId ?? undefined, ...reply };
     const retryAfter = Number(header('Retry-After') ?? Number.NaN);
@@ -114,6 +114,11 @@ export async function convert({ url }: ApiCall, call: ConversionCall): Promise<C
 
 const uploadsOf = (endpoint: string) => endpoint.replace(/\/?$/, '/uploads');
 
+/** Returns the sentence for a person in a reply that is not JSON. Only this service begins one like this. */
+function sentenceOf(text: string, status: number): string {
+  return text.startsWith('[ERROR] ') ? text.slice('[ERROR] '.length) : LIVE.foreign(status);
+}
+
 function formOf(files: NonNullable<ConversionCall['files']>): FormData {
   const form = new FormData();
   for (const [parameter, file] of files) form.append(parameter, file);
@@ -130,7 +135,10 @@ async function upload(
   const issue = `${uploadsOf(endpoint)}?name=${encodeURIComponent(file.name)}`;
   const issued = await fetch(issue, { method: 'POST', headers, signal });
   if (!issued.ok) {
-    const { errors, detail } = await issued.json();
+    const text = await issued.text();
+    if (!/json/.test(issued.headers.get('Content-Type') ?? ''))
+      return failed(sentenceOf(text, issued.status));
+    const { errors, detail } = JSON.parse(text);
     return { ...failed(detail, issued.headers.get('X-Request-Id')), ...(errors && { errors }) };
   }
   const { infile, url: target, fields } = await issued.json();
@@ -138,8 +146,10 @@ async function upload(
   const body = new FormData();
   for (const [name, value] of Object.entries<string>(fields)) body.append(name, value);
   body.append('file', file);
-  const { status } = await send(target, { method: 'POST', headers: {}, body, signal, onSent });
-  return status >= 400 ? failed(`The upload was refused (${status}).`) : { infile };
+  const { status, text } = await send(target, { method: 'POST', headers: {}, body, signal, onSent });
+  if (status < 400) return { infile };
+  // A bucket explains a refusal in XML.
+  return failed(/^<\?xml/.test(text) ? `The upload was refused (${status}).` : sentenceOf(text, status));
 }
 
 /** Who uses the page. */

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { readRequest } from '../../../../functions/conversion/request.ts';
-import { callOf, hashOf, readHash } from '../../../../functions/site/client/service.ts';
+import { callOf, convert, hashOf, readHash } from '../../../../functions/site/client/service.ts';
 import * as tools from '../../../../functions/tools.ts';
 
 it('restores every option of a call, but no key', () => {
@@ -60,4 +60,57 @@ it('composes a call whose order API Gateway cannot lose', () => {
 
   expect(() => read(lost)).toThrow('_args');
   expect(() => read(kept)).not.toThrow();
+});
+
+/** Replies to every request in the place of a proxy or of the service. */
+function replying(status: number, type: string, text: string): void {
+  vi.stubGlobal(
+    'XMLHttpRequest',
+    class {
+      readonly upload = {};
+      readonly status = status;
+      readonly responseText = text;
+      onload = () => {};
+      open() {}
+      setRequestHeader() {}
+      send() {
+        this.onload();
+      }
+      getResponseHeader = (name: string) => (name === 'Content-Type' ? type : null);
+    },
+  );
+  vi.stubGlobal('fetch', async () => new Response(text, { status, headers: { 'Content-Type': type } }));
+  onTestFinished(() => void vi.unstubAllGlobals());
+}
+
+it.each([
+  [
+    413,
+    'text/html',
+    '<html>413 Request Entity Too Large</html>',
+    /^The file is larger than the server in front/,
+  ],
+  [502, 'text/html', '<html>nginx</html>', /^The server in front of this service replied with status 502\./],
+  [504, 'text/plain', 'upstream request timeout', /^The server in front .* 504\./],
+  [200, 'text/html', '<p>Sign in to the network</p>', /^The server in front .* 200\./],
+  [
+    431,
+    'text/plain',
+    '[ERROR] A header is too long. (BAD_PARAMETER)',
+    /^A header is too long\. \(BAD_PARAMETER\)$/,
+  ],
+  [413, 'application/json', '{"detail":"Too large.","code":"SOURCE_TOO_LARGE"}', /^Too large\.$/],
+])('shows a sentence for a reply with status %i and type %s', async (status, type, text, sentence) => {
+  replying(status, type, text);
+  const call = { key: 'K', signal: new AbortController().signal, onSent: () => {} };
+  const files = [['infile', new File(['content'], 'a.docx')]] as const;
+
+  const ends = [
+    await convert({ url: 'https://a.example/api/?outfile=a.pdf' } as never, call),
+    await convert({ url: 'https://a.example/api/?outfile=a.pdf' } as never, { ...call, files, maxBody: 1 }),
+  ];
+
+  const told = ends.map(({ errors }) => errors[0]?.detail);
+  expect(told[0]).toMatch(sentence);
+  if (status >= 400) expect(told[1]).toMatch(sentence);
 });
