@@ -44,7 +44,7 @@ describe('the image', () => {
     expect(runArguments({ environment: {}, isTerminal: false, args: [] }).slice(-command.length)).toEqual(
       command,
     );
-    expect(read('infra/local/operation/README.md')).toContain(
+    expect(read('infra/local/operation/docmill.service')).toContain(
       `ExecStart=/opt/docmill/node_modules/.bin/${command.join(' ')}\n`,
     );
   });
