@@ -52,7 +52,7 @@ itWith(['nginx', 'openssl'], 'nginx passes on uploads of 20 MB and the refusals 
       stdio: 'ignore',
     },
   );
-  const own = block('nginx')
+  const own = readFileSync(join(FOLDER, 'nginx.conf'), 'utf8')
     .replace('listen 443', `listen 127.0.0.1:${port}`)
     .replace(/ssl_certificate .*;/, `ssl_certificate ${certificate};`)
     .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${key};`)
@@ -63,7 +63,7 @@ itWith(['nginx', 'openssl'], 'nginx passes on uploads of 20 MB and the refusals 
   const file = join(directory, 'nginx.conf');
   writeFileSync(
     file,
-    `daemon off; pid ${directory}/pid; error_log stderr; events {} http { ${folders.join(' ')} ${own} }`,
+    `daemon off; pid ${directory}/pid; error_log stderr; events {} http { ${folders.join(' ')}\n${own} }`,
   );
   expect(spawnSync('nginx', ['-t', '-c', file], { encoding: 'utf8' }).stderr).toContain('test is successful');
   const nginx = spawn('nginx', ['-c', file], { stdio: 'ignore' });
