@@ -181,7 +181,11 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
   audit: {
     help: 'audit                     lists the actions of operators',
     read: () => async (context) => {
-      const entries = await context.audit.read();
+      const emails = await emailsIn(context);
+      const entries = (await context.audit.read()).map((entry) => ({
+        ...entry,
+        ...emailOf(entry.subject, emails),
+      }));
       return { value: entries, text: auditTable(entries) };
     },
   },

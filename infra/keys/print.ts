@@ -64,16 +64,17 @@ export function keyTable(records: ReadonlyArray<KeyRecord & { readonly email?: s
 }
 
 /** Formats operators' actions as a table. */
-export function auditTable(entries: readonly AuditEntry[]): string {
-  const rows = entries.map(({ time, actor, action, subject, details, from }) => [
+export function auditTable(entries: ReadonlyArray<AuditEntry & { readonly email?: string }>): string {
+  const rows = entries.map(({ time, actor, action, subject, email = '', details, from }) => [
     new Date(time).toISOString(),
     actor,
     action,
     subject,
+    email,
     details,
     from,
   ]);
-  return columns([['time', 'who', 'action', 'on', 'details', 'from'], ...rows]);
+  return columns([['time', 'who', 'action', 'on', 'email', 'details', 'from'], ...rows]);
 }
 
 function stateOf(record: KeyRecord): string {

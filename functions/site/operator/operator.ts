@@ -81,6 +81,12 @@ export function createOperator(
   });
   const priced = (rows: readonly UsageRow[]) => priceRows?.(rows) ?? rows;
 
+  /** Returns the email addresses of those IDs that belong to an account with one. */
+  async function emailsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const found = await Promise.all([...new Set(ids)].map((id) => accounts.get(id)));
+    return new Map(found.flatMap((each) => (each?.email ? [[each.id, each.email]] : [])));
+  }
+
   async function overview({ query }: HttpRequest): Promise<AccountReply> {
     const requested = query.find(({ name }) => name === 'month')?.value ?? '';
     const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(requested) ? requested : monthOf();
@@ -89,9 +95,7 @@ export function createOperator(
       usage.total(month),
       failures.recent(),
     ]);
-    const failed = [...new Set(recent.map(({ account }) => account))];
-    const owners = await Promise.all(failed.map((id) => accounts.get(id)));
-    const emails = new Map(owners.flatMap((owner) => (owner?.email ? [[owner.id, owner.email]] : [])));
+    const emails = await emailsOf(recent.map(({ account }) => account));
     return reply(
       '/operator',
       TEXT.title,
@@ -142,7 +146,9 @@ export function createOperator(
     '/operator/audit': async ({ query }) => {
       const text = query.find(({ name }) => name === 'before')?.value ?? '';
       const before = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-      return reply('/operator/audit', TEXT.audit, auditPage(await audit.read(before), before === undefined));
+      const entries = await audit.read(before);
+      const emails = await emailsOf(entries.map(({ subject }) => subject));
+      return reply('/operator/audit', TEXT.audit, auditPage(entries, emails, before === undefined));
     },
   };
 

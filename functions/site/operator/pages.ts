@@ -150,11 +150,15 @@ function keyCard(key: KeyRecord): Html {
 }
 
 /** Returns a page of the audit log, starting at its newest entry or at an older one. */
-export function auditPage(entries: readonly AuditEntry[], isNewest: boolean): Html {
+export function auditPage(
+  entries: readonly AuditEntry[],
+  emails: ReadonlyMap<string, string>,
+  isNewest: boolean,
+): Html {
   if (entries.length === 0 && isNewest) return html`<p class="empty">${TEXT.noAudit}</p>`;
   const rows = entries.map(
     ({ number, time, actor, action, subject, details, from }) =>
-      html`<tr><td>${number}</td><td>${timeOf(time)}</td><td>${actor}</td><td>${action}</td><td><code>${subject}</code></td><td>${details}</td><td>${from}</td></tr>`,
+      html`<tr><td>${number}</td><td>${timeOf(time)}</td><td>${actor}</td><td>${action}</td><td>${emails.get(subject)} <code>${subject}</code></td><td>${details}</td><td>${from}</td></tr>`,
   );
   const heads = [TEXT.number, ACCOUNT.time, TEXT.who, TEXT.action, TEXT.subject, TEXT.details, TEXT.from];
   const last = entries.at(-1)?.number ?? 1;

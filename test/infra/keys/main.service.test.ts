@@ -154,6 +154,7 @@ describe.each([
       run('list', ...store),
       run('usage', ...store),
       run('show', email, ...store),
+      run('audit', ...store),
     ]);
     const unknown = await run('usage', 'nobody@example.com', ...store);
 

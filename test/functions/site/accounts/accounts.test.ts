@@ -594,7 +594,10 @@ describe('the pages for operators', () => {
     ];
     await visit('/operator/accounts/enable', { cookie, form: { id: account } });
 
+    const { body: log } = await visit('/operator/audit', { cookie });
+
     expect(during).toEqual([undefined, undefined, false, undefined]);
+    expect(rowOf(log, 'disable account')).toContain(`alice@example.com <code>${account}</code>`);
     expect([self.status, (await stores.accounts.get(own))?.disabled]).toEqual([400, false]);
     // Whoever else had the session must not get it back.
     expect((await visit('/account', { cookie: alice.cookie })).body).not.toContain('alice@');

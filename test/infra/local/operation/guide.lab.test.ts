@@ -32,9 +32,14 @@ function directoryFor(name: string): string {
 }
 
 /** Runs a test that needs programs. Its title says which are not installed, if so. */
-function itWith(programs: readonly string[], title: string, test: () => Promise<void>): void {
+function itWith(
+  programs: readonly string[],
+  title: string,
+  test: () => Promise<void>,
+  timeout?: number,
+): void {
   const missing = programs.filter((program) => !isInstalled(program));
-  if (missing.length === 0) it(title, test);
+  if (missing.length === 0) it(title, test, timeout);
   else it.skip(`${title} (SKIPPED: install ${missing.join(', ')})`, test);
 }
 
@@ -264,4 +269,6 @@ itWith(
     expect(stdout).toMatch(/== left: ls: cannot access '\/var\/lib\/docmill'.*\n\/opt:\n/);
     expect(stdout.match(/^(\w+) .* ms .* http:/gm)).toHaveLength(5);
   },
+  // It packs and unpacks 2 GB.
+  900_000,
 );
