@@ -106,7 +106,7 @@ export class WorkerProcess {
   /** Empty folders of earlier requests, reused for the files of the next ones. */
   readonly #folders: string[] = [];
   #stderrTail = '';
-  /** What it has written to stderr since it last began to work. */
+  /** Keeps its stderr since it last began to work. */
   #said = '';
   #sent = { ...NOTHING_SENT };
   #started = false;

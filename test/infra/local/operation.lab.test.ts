@@ -8,12 +8,12 @@ import { text } from 'node:stream/consumers';
 import { parseYaml } from '@redocly/openapi-core';
 import sharp from 'sharp';
 import { expect, it, onTestFinished } from 'vitest';
-import { SETTINGS } from '../../../../infra/local/definitions.ts';
-import { freePort } from '../../../helpers/free-port.ts';
-import { isInstalled } from '../../../helpers/processes.ts';
-import { API_KEY, startServer } from '../server.ts';
+import { SETTINGS } from '../../../infra/local/definitions.ts';
+import { freePort } from '../../helpers/free-port.ts';
+import { isInstalled } from '../../helpers/processes.ts';
+import { API_KEY, startServer } from './server.ts';
 
-const ROOT = join(import.meta.dirname, '../../../..');
+const ROOT = join(import.meta.dirname, '../../..');
 const FOLDER = join(ROOT, 'infra/local/operation');
 const GUIDE = readFileSync(join(FOLDER, 'README.md'), 'utf8');
 
