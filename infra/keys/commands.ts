@@ -7,7 +7,12 @@ import {
 } from '../../functions/conversion/request.ts';
 import { lastUsedOf } from '../../functions/platform/accounts.ts';
 import { type KeyRecord, type Keys, keyIdOf, type NewKey } from '../../functions/platform/keys.ts';
-import { type PriceRows, sumRows, usageCsv } from '../../functions/platform/usage-report.ts';
+import {
+  type PriceRows,
+  type ReportedRow,
+  sumRows,
+  usageCsv,
+} from '../../functions/platform/usage-report.ts';
 import { signQuery } from '../../functions/router/admission/authenticate.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { monthOf } from '../../functions/shared/time.ts';
@@ -122,8 +127,7 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
       return async (context) => {
         const account = wanted && (await accountIn(context, wanted));
         const all = await (account ? context.keys.listOf(account) : context.keys.list());
-        const emails = await emailsIn(context);
-        const value = all.map((record) => ({ ...record, ...emailOf(record.account, emails) }));
+        const value = await withEmails(all, ({ account: owner }) => owner, context);
         return { value, text: keyTable(value) };
       };
     },
@@ -181,11 +185,7 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
   audit: {
     help: 'audit                     lists the actions of operators',
     read: () => async (context) => {
-      const emails = await emailsIn(context);
-      const entries = (await context.audit.read()).map((entry) => ({
-        ...entry,
-        ...emailOf(entry.subject, emails),
-      }));
+      const entries = await withEmails(await context.audit.read(), ({ subject }) => subject, context);
       return { value: entries, text: auditTable(entries) };
     },
   },
@@ -236,11 +236,8 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
         if (wanted && !wanted.isAccount && !record) throw noKeyError(wanted.id);
         const account = wanted?.isAccount ? await accountIn(context, wanted.id) : record?.account;
         const unpriced = await usage.month(month, account);
-        const emails = await emailsIn(context);
-        const rows = (priceRows?.(unpriced) ?? unpriced).map((row) => ({
-          ...row,
-          ...emailOf(row.account, emails),
-        }));
+        const priced: readonly ReportedRow[] = priceRows?.(unpriced) ?? unpriced;
+        const rows = await withEmails(priced, ({ account: owner }) => owner, context);
         const total = sumRows(rows);
         const text = csv
           ? usageCsv(rows)
@@ -257,7 +254,8 @@ ${Object.values(COMMANDS)
   .flatMap(({ help }) => (help === '' ? [] : help.split('\n')))
   .map((line) => `  ${line}\n`)
   .join('')}
-An ACCOUNT is its ID or its email address. Durations are a number and s, m, h or d. --table selects a DynamoDB table instead of the database in DATA_DIR.
+An ACCOUNT is its ID or its email address. Durations are a number and s, m, h or d.
+--table selects a DynamoDB table instead of the database in DATA_DIR.
 `;
 
 /** A command that was read from the command line. */
@@ -379,17 +377,18 @@ async function accountIn({ accounts }: Context, wanted: string, hint?: string): 
   return found.id;
 }
 
-type Emails = ReadonlyMap<string, string | undefined>;
-
-/** Returns the email addresses of all accounts by their ID. */
-async function emailsIn({ accounts }: Context): Promise<Emails> {
+/** Adds the email address of the account that each row belongs to, if it has one. */
+async function withEmails<Row>(
+  rows: readonly Row[],
+  ownerOf: (row: Row) => string,
+  { accounts }: Context,
+): Promise<Array<Row & { readonly email?: string }>> {
   const all = (await accounts.search('', 0, Infinity)).accounts;
-  return new Map(all.map(({ id, email }) => [id, email]));
-}
-
-function emailOf(account: string, emails: Emails): { readonly email?: string } {
-  const email = emails.get(account);
-  return email === undefined ? {} : { email };
+  const emails = new Map(all.map(({ id, email }) => [id, email]));
+  return rows.map((row) => {
+    const email = emails.get(ownerOf(row));
+    return { ...row, ...(email !== undefined && { email }) };
+  });
 }
 
 function noKeyError(id: string): Error {
