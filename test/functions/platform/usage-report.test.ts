@@ -10,7 +10,21 @@ it('quotes the fields of a CSV file that need it', () => {
 
   const [, line] = usageCsv(createPricing({ memory: {}, isolated: false })(rows)).split('\r\n');
 
-  expect(line).toBe('"a,""b""",2026-11-22,doc2any,0,,0,0,0,0,0,0,0');
+  expect(line).toBe('"a,""b""",2026-11-22,doc2any,0,,0,0,0,0,0,0,0,');
+});
+
+it('adds the email address of the account, which no spreadsheet takes for a formula', () => {
+  const csv = usageCsv([
+    { ...ROW, email: 'alice@example.com' },
+    { ...ROW, email: "=cmd|'calc'!a1@example.com" },
+  ]);
+
+  const [head, ...lines] = csv.trimEnd().split('\r\n');
+  expect(head).toMatch(/,email$/);
+  expect(lines.map((line) => line.split(',').at(-1))).toEqual([
+    'alice@example.com',
+    "'=cmd|'calc'!a1@example.com",
+  ]);
 });
 
 it('prices new environments only where each account has its own', () => {
