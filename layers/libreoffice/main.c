@@ -198,6 +198,15 @@ static const char *load_error(bool is_readable)
     return password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
 }
 
+// Writes what LibreOffice says about its last failure, for the log of the service.
+static void print_failure(void)
+{
+    char *said = office->pClass->getError(office);
+    if (said)
+        fprintf(stderr, "error: %s\n", said);
+    office->pClass->freeError(said);
+}
+
 static void convert(const struct request *request)
 {
     yyjson_val *arguments = request->arguments;
@@ -236,10 +245,13 @@ static void convert(const struct request *request)
             finish_answer(answer);
         else if (hidden > 0)
             send_error("CONVERSION_FAILED", "\"hidden\":%d", hidden);
-        else
+        else {
+            print_failure();
             send_code("CONVERSION_FAILED");
+        }
     } else {
         remove_time_limit();
+        print_failure();
         send_code(load_error(is_readable));
     }
     if (!password)
