@@ -189,7 +189,7 @@ describe('sources that LibreOffice cannot open', () => {
     const error = await refusal(await fixture(name), { format: 'pdf', name: called, options });
 
     expect(error.code).toBe(code);
-    // For the log.
+    // It is logged.
     expect(error.cause).toMatch(/^error: loadComponentFromURL/);
   });
 });
