@@ -78,12 +78,14 @@ export function runConversion<Value>(
   const run = async (report: (progress: Progress) => void) => {
     await takeTurn(account);
     const accepted = await acceptRequest(call, uploads, dependencies);
-    const request = await uploads.open(accepted);
-    report({ request });
+    let request: OpenedRequest = accepted;
     const once = { accepted, uploads, account, key: idempotencyKey, maxDuration };
     // Until it is known that it converts something.
     if (idempotencyKey !== undefined) report({ request, isRepeated: true });
-    const { result, ...shared } = await convertOnce(once, dependencies, () => {
+    const { result, ...shared } = await convertOnce(once, dependencies, async () => {
+      report({});
+      // Not before, because an earlier result does not need its sources.
+      request = await uploads.open(accepted);
       report({ request });
       return convertOrJoin(accepted, request, call, dependencies);
     });

@@ -100,7 +100,9 @@ export async function convertOnce<Converted extends { readonly result: Invocatio
   convert: () => Promise<Converted>,
 ): Promise<Converted | { readonly result: InvocationResult; readonly isRepeated: true }> {
   if (key === undefined || !idempotency) return convert();
-  const request = hashOf([uploads.identify(JSON.stringify(identityOf(account, accepted)))]);
+  const request = hashOf([
+    uploads.identify(JSON.stringify([...identityOf(account, accepted), accepted.isOnce])),
+  ]);
   const until = Date.now() + maxDuration + LEASE_GRACE;
   const isStored = async (result: InvocationResult) => {
     const stored = result.ok ? result.objectKeys.map((objectKey) => storage.exists(objectKey)) : [];

@@ -13,6 +13,7 @@ import {
 } from '../../../functions/platform/local/database.ts';
 import { createStores } from '../../../functions/platform/stores.ts';
 import type { Table } from '../../../functions/platform/table.ts';
+import { signQuery } from '../../../functions/router/admission/authenticate.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
@@ -161,6 +162,8 @@ describe('an Idempotency-Key', () => {
     ['another option', `${QUERY}&--note=x`],
     ['another source', QUERY.replace('a.png', 'c.png')],
     ['another name', QUERY.replace('b.png', 'c.png')],
+    // A result that is sent once is deleted, and the other one is not.
+    ['another life of the result', `${QUERY}&_keep=0&_response=file`],
   ])('is refused with 422 for %s', async (_, query) => {
     await call();
 
@@ -229,6 +232,33 @@ describe('an Idempotency-Key', () => {
 
     expect((await call()).body).toBe(`[Output] https://files.example/${objectKey}<br>`);
     expect((await call()).headers).toMatchObject(REPLAYED);
+  });
+
+  it.each(['', '&--note=x'])('returns the result of an upload that has expired since%s', async (more) => {
+    const query = `app=tiny&infile=upload:${'0'.repeat(32)}/a.png&outfile=b.png${more}`;
+    const first = await call({ query });
+    dependencies = { ...dependencies, uploads: { ...dependencies.uploads!, exists: async () => false } };
+
+    expect(await call({ query })).toEqual({ ...first, headers: { ...first.headers, ...REPLAYED } });
+    expect((await call({ query, key: 'k2' })).headers['X-Error-Code']).toBe('SOURCE_STATUS');
+    expect(invoked).toBe(1);
+  });
+
+  it('lets nobody cache a repeated result, which may be older than a signed link allows', async () => {
+    const secret = '0'.repeat(64);
+    const { storage, keys } = dependencies;
+    const open = async () => ({ content: Readable.from(['content']), headers: {} });
+    const findSigner = async () => ({ secret, record: recordOf('one') });
+    dependencies = { ...dependencies, storage: { ...storage, open }, keys: { ...keys, findSigner } };
+    const pairs = [...new URLSearchParams(`${QUERY}&_response=file&_cache=60`)];
+    const expires = Math.ceil(Date.now() / 1000) + 600;
+    const query = signQuery(
+      pairs.map(([name, value]) => ({ name, value })),
+      { id: `key_${'A'.repeat(10)}`, secret, expires },
+    );
+
+    expect((await call({ query })).headers['Cache-Control']).toMatch(/^public/);
+    expect((await call({ query })).headers).toMatchObject({ 'Cache-Control': 'no-store', ...REPLAYED });
   });
 
   it('never returns the result of another account', async () => {
