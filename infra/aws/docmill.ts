@@ -32,7 +32,7 @@ import { RateRule } from './constructs/rate-rule.ts';
 import { placementOf, ServiceFunction, type ServiceFunctionProps } from './constructs/service-function.ts';
 import { KeyTable, ResultsBucket } from './constructs/storage.ts';
 import { VERSION_FILE } from './outputs.ts';
-import type { Settings } from './settings.ts';
+import { checkRegion, type Settings } from './settings.ts';
 
 export interface DocmillProps {
   /** Folder of the built functions and layers. */
@@ -63,6 +63,7 @@ export class Docmill extends Construct {
   constructor(scope: Construct, id: string, { artifacts, settings }: DocmillProps) {
     super(scope, id);
     const stack = Stack.of(this);
+    checkRegion(settings, stack.region);
     this.#settings = settings;
     this.#artifacts = artifacts;
     this.#sizes = sizesOf(settings);

@@ -23,12 +23,29 @@ const FRONT_RESERVE = 10;
 /** Environments of functions with tenant isolation that Lambda allows for each concurrent execution. */
 export const TENANTS_PER_EXECUTION = 2.5;
 
+/** Requests of one IP address in five minutes that WAF can count to. */
+export const WAF_RATES = { min: 10, max: 2_000_000_000 };
+
 /** Requests of one IP address per minute that WAF accepts if accounts have no such limit. */
 const UNLIMITED_PER_MINUTE = 3000;
 
 const parameter = z
   .string()
   .regex(/^\/[\w.-]+(\/[\w.-]+)*$/, 'Must be the name of an SSM parameter such as /docmill/smtp');
+
+/** IDs of one kind of resource of a VPC. */
+const idsOf = (kind: string) =>
+  z
+    .array(
+      z
+        .string()
+        .regex(
+          new RegExp(`^${kind}-([0-9a-f]{8}|[0-9a-f]{17})$`),
+          `Must be an ID such as ${kind}-0123456789abcdef0`,
+        ),
+    )
+    .min(1)
+    .transform((ids) => [...new Set(ids)]);
 
 const domain = z.strictObject({
   name: z.string(),
@@ -189,7 +206,7 @@ const schema = z
      * Requests in five minutes above which WAF blocks an IP address, or a tenth of that without a key. `null` turns WAF
      * off. In production, the default is what one account may send.
      */
-    wafRate: integer({ min: 10, max: 2_000_000_000 }).nullable().optional(),
+    wafRate: integer(WAF_RATES).nullable().optional(),
     /**
      * Runs tools in your VPC, and with `router` also the router and the site. Tools download sources, so the subnets need
      * a route to the internet (NAT). A browser runs scripts of strangers there, which `acceptBrowser` must accept.
@@ -199,16 +216,19 @@ const schema = z
         tools: z.array(z.enum(TOOLS)),
         router: z.boolean().default(false),
         acceptBrowser: z.boolean().default(false),
-        subnetIds: z.array(z.string()),
-        securityGroupIds: z.array(z.string()),
+        subnetIds: idsOf('subnet'),
+        securityGroupIds: idsOf('sg'),
       })
       .optional(),
     /** Offers the API only inside of VPCs, through these endpoints (`vpce-…`) of `execute-api`. */
-    privateApi: z.strictObject({ vpcEndpointIds: z.array(z.string().regex(/^vpce-/)).min(1) }).optional(),
+    privateApi: z.strictObject({ vpcEndpointIds: idsOf('vpce') }).optional(),
     /** KMS key (ARN) that encrypts results, the key table, logs and alarms, instead of keys of AWS. */
     kmsKey: z
       .string()
-      .regex(/^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/, 'Must be the ARN of a KMS key')
+      .regex(
+        /^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/(mrk-[0-9a-f]{32}|[0-9a-f-]{36})$/,
+        'Must be the ARN of a KMS key',
+      )
       .optional(),
     /**
      * Minutes between calls of `/api/health` through the public URL, which raise an alarm if they fail twice. `null`
@@ -273,7 +293,8 @@ const schema = z
   })
   .transform((settings) => {
     const { production, rateLimits, privateApi, network, wafRate, heartbeatMinutes } = settings;
-    const rate = production ? 5 * (rateLimits.perMinute || UNLIMITED_PER_MINUTE) : null;
+    const perWindow = 5 * (rateLimits.perMinute || UNLIMITED_PER_MINUTE);
+    const rate = production ? Math.min(WAF_RATES.max, Math.max(WAF_RATES.min, perWindow)) : null;
     const isReachable = !privateApi || network?.router === true;
     const concurrent = rateLimits.concurrent ?? Math.min(50, maxConcurrentOf(settings));
     return {
@@ -292,15 +313,22 @@ function maxConcurrentOf({ accountConcurrency }: { readonly accountConcurrency: 
 
 export type Settings = z.output<typeof schema>;
 
-/** Regions in which Lambda does not support tenant isolation. */
-const WITHOUT_ISOLATION = /^(ap-southeast-6$|us-gov-|cn-)/;
-
-/** Checks settings against the region of the stack. @throws Error */
-export function checkRegion({ tenantIsolation }: Settings, region: string | undefined): void {
-  if (region === undefined || !tenantIsolation || !WITHOUT_ISOLATION.test(region)) return;
-  throw new Error(
-    `Lambda offers no tenant isolation in ${region}. Set tenantIsolation to false, or deploy to another region.`,
-  );
+/** Checks settings against the region of the stack, if it is known. @throws Error */
+export function checkRegion({ tenantIsolation, front, site }: Settings, region = ''): void {
+  const unavailable: ReadonlyArray<readonly [unknown, RegExp, string, string]> = [
+    [
+      tenantIsolation,
+      /^(ap-southeast-6$|us-gov-|cn-)/,
+      'Lambda offers no tenant isolation',
+      'Set tenantIsolation to false',
+    ],
+    [front, /^us-gov-/, 'There is no CloudFront', 'Remove front'],
+    [site?.cognito, /^cn-/, 'Cognito offers no user pools', 'Remove site.cognito'],
+  ];
+  for (const [isUsed, regions, what, remedy] of unavailable) {
+    if (isUsed && regions.test(region))
+      throw new Error(`${what} in ${region}. ${remedy}, or deploy to another region.`);
+  }
 }
 
 /** File in which operators keep their settings. It is not tracked by git. */

@@ -1,6 +1,7 @@
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 import { FRONT_HEADER, VIEWER_HEADER } from '../../../functions/shared/settings/aws.ts';
+import { WAF_RATES } from '../settings.ts';
 
 interface RateRuleProps {
   /** Requests of an IP address in five minutes. */
@@ -12,8 +13,6 @@ interface RateRuleProps {
 
 /** Requests without a key that an IP address may send, as a share of all. */
 const KEYLESS_SHARE = 0.1;
-/** The least that WAF allows. */
-const MIN_RATE = 10;
 
 /**
  * Blocks an IP address that sends more than `rate` requests in five minutes, or a tenth of that without a key, so that
@@ -106,7 +105,7 @@ export class RateRule extends Construct {
           name: 'keyless',
           priority: 2,
           action: { block: {} },
-          statement: limited(Math.max(MIN_RATE, Math.round(KEYLESS_SHARE * rate)), {
+          statement: limited(Math.max(WAF_RATES.min, Math.round(KEYLESS_SHARE * rate)), {
             notStatement: { statement: hasKey },
           }),
           visibilityConfig: visibility('docmill-keyless'),

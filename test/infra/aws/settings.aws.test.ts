@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkRegion, parseSettings, readSettings } from '../../../infra/aws/settings.ts';
 
+const NETWORK = { subnetIds: ['subnet-01234567'], securityGroupIds: ['sg-01234567'] };
+
 it.each(['ap-southeast-6', 'us-gov-west-1', 'cn-north-1'])('need tenant isolation off in %s', (region) => {
   expect(() => checkRegion(parseSettings({}), region)).toThrow(`no tenant isolation in ${region}. Set`);
   const shared = parseSettings({ tenantIsolation: false, acceptSharedTenants: true });
@@ -12,6 +14,20 @@ it.each(['ap-southeast-6', 'us-gov-west-1', 'cn-north-1'])('need tenant isolatio
 
 it.each(['us-east-1', 'eu-central-1', 'ap-southeast-2', undefined])('take the defaults in %s', (region) => {
   expect(() => checkRegion(parseSettings({}), region)).not.toThrow();
+});
+
+it.each([
+  [{ front: { timeout: 300 } }, 'us-gov-west-1', 'There is no CloudFront in us-gov-west-1. Remove front'],
+  [
+    { site: { cognito: { domain: 'x' } } },
+    'cn-north-1',
+    'Cognito offers no user pools in cn-north-1. Remove site.cognito',
+  ],
+])('are refused for what a region lacks: %j in %s', (own, region, message) => {
+  const settings = parseSettings({ tenantIsolation: false, acceptSharedTenants: true, ...own });
+
+  expect(() => checkRegion(settings, region)).toThrow(message);
+  expect(() => checkRegion(settings, 'eu-central-1')).not.toThrow();
 });
 
 describe('the settings', () => {
@@ -81,19 +97,27 @@ describe('the settings', () => {
       'rateLimits.concurrent: must be at most 5: with accountConcurrency 10, Lambda allows 5 environments of each tool',
     ],
     [
-      { network: { tools: ['doc2any', 'html2pdf'], subnetIds: ['a'], securityGroupIds: ['b'] } },
+      { network: { tools: ['doc2any', 'html2pdf'], ...NETWORK } },
       'network.tools: can name html2pdf only with network.acceptBrowser: true',
     ],
-    [{ privateApi: { vpcEndpointIds: ['subnet-1'] } }, 'privateApi.vpcEndpointIds.0: Invalid string'],
     [
-      { privateApi: { vpcEndpointIds: ['vpce-1'] }, heartbeatMinutes: 5 },
+      { privateApi: { vpcEndpointIds: ['subnet-1'] } },
+      'privateApi.vpcEndpointIds.0: Must be an ID such as vpce-0123456789abcdef0.',
+    ],
+    // Without one, the CDK would create one in a VPC that it does not know.
+    [{ network: { tools: [], ...NETWORK, securityGroupIds: [] } }, 'network.securityGroupIds: '],
+    [{ network: { tools: [], ...NETWORK, subnetIds: [] } }, 'network.subnetIds: '],
+    [
+      { privateApi: { vpcEndpointIds: ['vpce-01234567'] }, heartbeatMinutes: 5 },
       'heartbeatMinutes: needs network.router',
     ],
     [
-      { privateApi: { vpcEndpointIds: ['vpce-1'] }, domain: { name: 'a', certificateArn: 'b' } },
+      { privateApi: { vpcEndpointIds: ['vpce-01234567'] }, domain: { name: 'a', certificateArn: 'b' } },
       'privateApi: cannot be set together with front or domain',
     ],
-    [{ kmsKey: 'alias/mine' }, 'kmsKey: Must be the ARN of a KMS key'],
+    ...['alias/mine', 'arn:aws:kms:us-east-1:123456789012:key/mine'].map(
+      (kmsKey) => [{ kmsKey }, 'kmsKey: Must be the ARN of a KMS key'] as const,
+    ),
     [[], 'The settings must be a JSON object.'],
     [{ stages: [] }, 'stages must be an object'],
   ])('are rejected: %j', (given, message) => {
@@ -112,6 +136,8 @@ it.each([
   ['prod', {}, 15_000],
   ['prod', { rateLimits: { perMinute: 100 } }, 500],
   ['prod', { rateLimits: { perMinute: 0 } }, 15_000],
+  ['prod', { rateLimits: { perMinute: 1 } }, 10],
+  ['prod', { rateLimits: { perMinute: 1_000_000_000 } }, 2_000_000_000],
   ['dev', {}, null],
   ['dev', { production: true }, 15_000],
   ['dev', { wafRate: 100 }, 100],
@@ -131,8 +157,15 @@ it.each([
   expect(parseSettings({ accountConcurrency, rateLimits }).rateLimits.concurrent).toBe(concurrent);
 });
 
+it('name each endpoint once', () => {
+  const vpcEndpointIds = ['vpce-01234567', 'vpce-01234567'];
+  expect(parseSettings({ privateApi: { vpcEndpointIds } }).privateApi).toEqual({
+    vpcEndpointIds: ['vpce-01234567'],
+  });
+});
+
 it('are the same when they are read again', () => {
-  const once = parseSettings({ wafRate: null, privateApi: { vpcEndpointIds: ['vpce-1'] } });
+  const once = parseSettings({ wafRate: null, privateApi: { vpcEndpointIds: ['vpce-01234567'] } });
   expect(parseSettings(once)).toEqual(once);
 });
 
