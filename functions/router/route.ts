@@ -203,7 +203,9 @@ async function convert(
       const output = await present.output(request, result, { account: key.account, storage, signal });
       // Another status redirects to a URL that expires, and a repeated result may be a day old.
       const kept =
-        output.status === 200 && !isRepeated ? cacheHeaders(request, { created, linkExpiry: linkExpiry(query) }) : {};
+        output.status === 200 && !isRepeated
+          ? cacheHeaders(request, { created, linkExpiry: linkExpiry(query) })
+          : {};
       return withHeaders(output, {
         ...(cache && { 'X-Cache': cache }),
         ...(isRepeated && { 'Idempotent-Replayed': 'true' }),
