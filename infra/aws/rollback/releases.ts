@@ -40,6 +40,7 @@ export async function rollBack(
   version: string,
   site?: string,
 ): Promise<Move[]> {
+  if (!/^\d+$/.test(version)) throw new Error(`A release is a number, got '${version}'.`);
   const { Environment } = await configurationOf(client, { functionName: router, version });
   const { toolFunctions } = JSON.parse(
     Environment?.Variables?.[ENVIRONMENT_VARIABLE] ?? '{}',
@@ -49,7 +50,7 @@ export async function rollBack(
     return { functionName, version: toolVersion };
   });
   await Promise.all(tools.map((tool) => configurationOf(client, tool)));
-  const pages = site === undefined ? [] : [await siteOf(client, site, `${router}:${version}`)];
+  const pages = site === undefined ? [] : await siteOf(client, site, `${router}:${version}`);
   const moves = [...tools, ...pages, { functionName: router, version }];
   for (const { functionName, version: FunctionVersion } of moves)
     await client.send(
@@ -67,17 +68,20 @@ export async function findSite(client: LambdaClient, router: string): Promise<st
   return undefined;
 }
 
-/** Returns the newest version of the site that passes conversions on to a version of the router. */
-async function siteOf(client: LambdaClient, site: string, router: string): Promise<Move> {
+/**
+ * Finds the newest version of the site that passes conversions on to a version of the router. A router from before the site
+ * was a function has none. The site then stays as it is, with its own router.
+ */
+async function siteOf(client: LambdaClient, site: string, router: string): Promise<Move[]> {
   const found: string[] = [];
   for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName: site }))
     for (const { Version = '', Environment } of Versions)
       if (Version !== '$LATEST' && Environment?.Variables?.[ENVIRONMENT_VARIABLE]?.includes(`:${router}"`))
         found.push(Version);
-  const version = found.sort((a, b) => Number(b) - Number(a))[0];
-  if (version === undefined)
-    throw new Error(`There is no version of ${site} for ${router}. No alias was changed.`);
-  return { functionName: site, version };
+  return found
+    .sort((a, b) => Number(b) - Number(a))
+    .slice(0, 1)
+    .map((version) => ({ functionName: site, version }));
 }
 
 async function configurationOf(client: LambdaClient, { functionName, version }: Move) {

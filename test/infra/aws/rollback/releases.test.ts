@@ -22,7 +22,7 @@ const VERSIONS: Readonly<Record<string, Readonly<Record<string, object>>>> = {
 };
 
 /** The version of the router that each version of the site passes conversions on to. */
-const SITE: Readonly<Record<string, string>> = { 1: '1', 2: '2', 4: '2', 11: '3' };
+const SITE: Readonly<Record<string, string>> = { 2: '2', 4: '2', 11: '3' };
 
 let close = () => {};
 afterEach(() => close());
@@ -105,13 +105,25 @@ describe('a rollback', () => {
     expect(moved).toEqual(['stack-pdftools 2', 'stack-doc2any 1', 'stack-site 4', 'stack-router 2']);
   });
 
-  it.each([
-    ['4', 'Could not read version 4 of stack-router. No alias was changed.'],
-    ['3', 'Could not read version 9 of stack-doc2any. No alias was changed.'],
-  ])('to version %s, which is incomplete, moves nothing', async (version, message) => {
+  it('leaves the site as it is for a router from before the site was a function', async () => {
     const { client, moved } = await startLambda();
 
-    await expect(rollBack(client, 'stack-router', version)).rejects.toThrow(message);
-    expect(moved).toEqual([]);
+    await rollBack(client, 'stack-router', '1', 'stack-site');
+
+    expect(moved).toEqual(['stack-pdftools 1', 'stack-doc2any 1', 'stack-router 1']);
   });
+
+  it.each([
+    ...['live', '$LATEST', '-1', ''].map((version) => [version, `A release is a number, got '${version}'.`]),
+    ['4', 'Could not read version 4 of stack-router. No alias was changed.'],
+    ['3', 'Could not read version 9 of stack-doc2any. No alias was changed.'],
+  ] as Array<[string, string]>)(
+    'to version %s, which is no complete release, moves nothing',
+    async (version, message) => {
+      const { client, moved } = await startLambda();
+
+      await expect(rollBack(client, 'stack-router', version)).rejects.toThrow(message);
+      expect(moved).toEqual([]);
+    },
+  );
 });
