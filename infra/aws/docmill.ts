@@ -53,6 +53,8 @@ const DEMO_SHARE = 0.1;
 export class Docmill extends Construct {
   /** URL of the service, to which callers append `/api/`. */
   readonly url: string;
+  /** Name of the metrics and the API, which CloudWatch would add up if two services had the same. */
+  readonly #name: string;
   readonly #settings: Settings;
   readonly #artifacts: string;
   readonly #sizes: Sizes;
@@ -64,6 +66,9 @@ export class Docmill extends Construct {
     super(scope, id);
     const stack = Stack.of(this);
     checkRegion(settings, stack.region);
+    const version = readVersion(artifacts);
+    const name = nameOf(this);
+    this.#name = name;
     this.#settings = settings;
     this.#artifacts = artifacts;
     this.#sizes = sizesOf(settings);
@@ -75,7 +80,7 @@ export class Docmill extends Construct {
       settings.keyTable === undefined
         ? new KeyTable(this, 'Keys', { isProtected: settings.production, key })
         : Table.fromTableName(this, 'Keys', settings.keyTable);
-    const endpoint = new Endpoint(this, 'Endpoint', { ...settings, key });
+    const endpoint = new Endpoint(this, 'Endpoint', { ...settings, name, key });
     const gateway = `${endpoint.restApiId}.execute-api.${stack.region}.${stack.urlSuffix}`;
     const host = settings.domain?.name ?? gateway;
     const front =
@@ -99,7 +104,6 @@ export class Docmill extends Construct {
     // Versions instead of aliases, so that during an update, and after a rollback, a router invokes the tools that it
     // was deployed with.
     const arns = Object.fromEntries([...functions].map(([name, { version }]) => [name, version.functionArn]));
-    const version = readVersion(artifacts);
     const router = this.#addFunction('router', {
       description: 'Reads requests, invokes tools, signs URLs.',
       // Functions without native code run on the cheaper architecture.
@@ -160,7 +164,7 @@ export class Docmill extends Construct {
       functions: new Map(watched),
       tools: [...functions.keys()],
       apiName: endpoint.restApiName,
-      namespace: stack.stackName,
+      namespace: name,
       accountConcurrency: settings.accountConcurrency,
       conversionSeconds: settings.conversionLimits.seconds,
       email: settings.alarmEmail,
@@ -170,7 +174,7 @@ export class Docmill extends Construct {
       heartbeatMinutes: settings.heartbeatMinutes,
     });
     const { monthlyBudget, alarmEmail } = settings;
-    Tags.of(this).add('stack', stack.stackName);
+    Tags.of(this).add('stack', name);
     if (monthlyBudget !== undefined && alarmEmail !== undefined) {
       new CfnBudget(this, 'Budget', {
         budget: {
@@ -178,7 +182,7 @@ export class Docmill extends Construct {
           timeUnit: 'MONTHLY',
           budgetLimit: { amount: monthlyBudget, unit: 'USD' },
           // A tag that only this stack has. Several tags would be alternatives.
-          costFilters: { TagKeyValue: [`user:stack$${stack.stackName}`] },
+          costFilters: { TagKeyValue: [`user:stack$${name}`] },
         },
         notificationsWithSubscribers: [
           {
@@ -192,7 +196,7 @@ export class Docmill extends Construct {
     if (minutes !== null) this.#addHeartbeat(minutes, `${origin}/api/health`);
     const accessLog = endpoint.accessLog ? [endpoint.accessLog] : [];
     const logs = [...[...own.values()].map(({ logGroup }) => logGroup), ...accessLog];
-    new Queries(this, 'Queries', { folder: stack.stackName, logs });
+    new Queries(this, 'Queries', { folder: name, logs });
     if (settings.wafRate !== null) {
       const { stageArn } = endpoint.deploymentStage;
       new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn, frontSecret: front?.secret });
@@ -243,7 +247,7 @@ export class Docmill extends Construct {
 
   /** Returns a metric of the service, such as `Calls` with the dimensions `tool` and `code`. */
   metric(metricName: string, props: Partial<MetricProps> = {}): Metric {
-    return new Metric({ namespace: Stack.of(this).stackName, metricName, ...props });
+    return new Metric({ namespace: this.#name, metricName, ...props });
   }
 
   /** Adds the function of the site, which alone reads and writes accounts, sessions and the audit log. */
@@ -311,7 +315,7 @@ export class Docmill extends Construct {
       temporaryMegabytes: 512,
       timeout: 120_000,
       isolated: false,
-      environment: { url, metricsNamespace: Stack.of(this).stackName } satisfies HeartbeatEnvironment,
+      environment: { url, metricsNamespace: this.#name } satisfies HeartbeatEnvironment,
     });
     new HeartbeatRule(this, 'HeartbeatRule', { minutes, target: live as IFunction });
   }
@@ -384,8 +388,7 @@ export class Docmill extends Construct {
   #commonEnvironment(): FunctionEnvironment {
     const { sourceMegabytes, resultMegabytes, seconds } = this.#settings.conversionLimits;
     return {
-      // CloudWatch adds up the metrics of a namespace, so each stage needs its own namespace.
-      metricsNamespace: Stack.of(this).stackName,
+      metricsNamespace: this.#name,
       conversionLimits: {
         sourceBytes: 1e6 * sourceMegabytes,
         resultBytes: 1e6 * resultMegabytes,
@@ -424,6 +427,13 @@ export class Docmill extends Construct {
   }
 }
 
+/** Returns the name of the stack with those of the constructs in it, of which `Default` has none. */
+function nameOf({ node }: Construct): string {
+  const scopes = node.scopes.slice(node.scopes.findLastIndex(Stack.isStack) + 1);
+  const names = scopes.map((scope) => scope.node.id).filter((id) => id !== 'Default');
+  return [Stack.of(scopes[0]!).stackName, ...names].join('-');
+}
+
 interface SiteParts {
   readonly origin: string;
   readonly bucket: ResultsBucket;
@@ -433,10 +443,11 @@ interface SiteParts {
   readonly version: RouterEnvironment['version'];
 }
 
-/** Returns the version that the build has written beside the functions. */
+/** Returns the version that the build has written beside the functions. @throws Error if nothing was built */
 function readVersion(artifacts: string): RouterEnvironment['version'] {
   const file = join(artifacts, VERSION_FILE);
-  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  if (!existsSync(file)) throw new Error(`There are no built functions and layers in ${artifacts}.`);
+  return JSON.parse(readFileSync(file, 'utf8'));
 }
 
 /** Returns the bytes of all files in a folder. */

@@ -13,7 +13,7 @@ import { createPricing, defaultSizes, type Sizes } from '../../functions/platfor
 import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
 import { originSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
-import { type DeployedRouter, findRouter } from '../aws/deployed.ts';
+import { findRouter } from '../aws/deployed.ts';
 import { OUTPUTS_FILE, readOutputs, regionOption } from '../aws/outputs.ts';
 import { pathsIn } from '../local/operation/lock.ts';
 import { readSettings } from '../local/settings.ts';
@@ -42,8 +42,8 @@ export async function openStores({
     ...createStores(createDynamoTable({ client, table }), Object.keys(tools)),
     ...(await readDeployment(table)),
     removeFiles: async (account) => {
-      const isOwner = ({ environment }: DeployedRouter) => environment.keyTable === table;
-      const router = await findRouter(new LambdaClient(regionOption(region)), isOwner);
+      const lambda = new LambdaClient(regionOption(region));
+      const router = await findRouter(lambda, ({ keyTable }) => keyTable === table);
       if (!router) throw new Error(`There is no router with the table ${table} in this account and region.`);
       const bucket = router.environment.resultsBucket;
       await removeObjectsOf(account, { client: new S3Client(regionOption(region)), bucket });

@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import {
   AccessLogFormat,
   EndpointType,
@@ -135,6 +135,7 @@ export class Endpoint extends RestApi {
       logIp,
       logDays,
       privateApi,
+      name,
       key,
     }: Pick<
       Settings,
@@ -147,7 +148,7 @@ export class Endpoint extends RestApi {
       | 'logIp'
       | 'logDays'
       | 'privateApi'
-    > & { readonly key: IKey | undefined },
+    > & { readonly name: string; readonly key: IKey | undefined },
   ) {
     const rate = Math.max(MIN_RATE, RATE_PER_EXECUTION * accountConcurrency);
     // Beside this construct, which does not exist yet.
@@ -159,8 +160,7 @@ export class Endpoint extends RestApi {
         ...(key && { encryptionKey: key }),
       });
     super(scope, id, {
-      // CloudWatch adds up the metrics of all APIs with the same name, so each stage needs its own name.
-      restApiName: Stack.of(scope).stackName,
+      restApiName: name,
       description: 'Converts documents, web pages and images.',
       ...(privateApi ? privateEndpoint(scope, privateApi) : { endpointTypes: [EndpointType.REGIONAL] }),
       // The role is a setting of the whole account and region. The router writes its own log.

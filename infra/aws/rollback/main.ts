@@ -16,7 +16,7 @@ const { settings: file, stage } = values;
 const settings = readSettings({ ...(file && { file }), ...(stage && { stage }) });
 const stack = values.stack ?? stackName(settings.name, readStage(stage));
 const client = new LambdaClient(regionOption());
-const router = await findRouter(client, (found) => found.stack === stack);
+const router = await findRouter(client, ({ metricsNamespace }) => metricsNamespace === stack);
 if (!router) throw new Error(`There is no router of the stack ${stack} in ${await client.config.region()}.`);
 process.stdout.write(`stack  ${stack}\n`);
 if (version === undefined) {

@@ -14,5 +14,6 @@ export function createArtifacts(): { readonly artifacts: string; remove(): void 
     mkdirSync(join(artifacts, path), { recursive: true });
     writeFileSync(join(artifacts, path, 'index.mjs'), path);
   }
+  writeFileSync(join(artifacts, 'version.json'), '{}');
   return { artifacts, remove: () => rmSync(artifacts, { recursive: true }) };
 }

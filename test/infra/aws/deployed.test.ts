@@ -5,13 +5,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ENVIRONMENT_VARIABLE } from '../../../functions/platform/aws/environment.ts';
 import { findRouter } from '../../../infra/aws/deployed.ts';
 
-/** The functions of an account: name, stack, logical ID, environment. */
+/** The functions of an account: name and environment. */
 const FUNCTIONS = [
-  ['someone-elses', 'other', 'router1', undefined],
-  ['docmill-dev-router1-x', 'docmill-dev', 'router1', { toolFunctions: {}, keyTable: 'dev' }],
-  ['docmill-pdftools1-x', 'docmill', 'pdftools1', { resultsUrl: 'u' }],
-  ['docmill-site1-x', 'docmill', 'site1', { toolFunctions: {}, keyTable: 'main' }],
-  ['docmill-router1-x', 'docmill', 'DocmillRouter1', { toolFunctions: {}, keyTable: 'main' }],
+  ['someone-elses', undefined],
+  ['docmill-dev-router1-x', { toolFunctions: {}, keyTable: 'dev', metricsNamespace: 'docmill-dev' }],
+  ['docmill-pdftools1-x', { resultsUrl: 'u', metricsNamespace: 'docmill' }],
+  ['docmill-site1-x', { router: 'r', keyTable: 'main', metricsNamespace: 'docmill' }],
+  ['docmill-router1-x', { toolFunctions: {}, keyTable: 'main', metricsNamespace: 'docmill' }],
 ] as const;
 
 async function startLambda() {
@@ -19,17 +19,10 @@ async function startLambda() {
     const url = new URL(request.url ?? '', 'http://lambda');
     const reply = (body: object) =>
       response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
-    const found = FUNCTIONS.find(([name]) => decodeURIComponent(url.pathname).endsWith(`/tags/${name}`));
-    if (found)
-      return reply({
-        Tags: { 'aws:cloudformation:stack-name': found[1], 'aws:cloudformation:logical-id': found[2] },
-      });
     const marker = Number(url.searchParams.get('Marker') ?? 0);
-    const [FunctionName, , , environment] = FUNCTIONS[marker]!;
+    const [FunctionName, environment] = FUNCTIONS[marker]!;
     const Variables = environment && { [ENVIRONMENT_VARIABLE]: JSON.stringify(environment) };
-    const Functions = [
-      { FunctionName, FunctionArn: FunctionName, ...(Variables && { Environment: { Variables } }) },
-    ];
+    const Functions = [{ FunctionName, ...(Variables && { Environment: { Variables } }) }];
     return reply({ Functions, ...(marker + 1 < FUNCTIONS.length && { NextMarker: String(marker + 1) }) });
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
@@ -50,7 +43,10 @@ it.each([
   ['docmill-dev', 'docmill-dev-router1-x'],
   ['docmill-prod', undefined],
 ])('finds the router of the stack %s without any file', async (stack, name) => {
-  const found = await findRouter(await startLambda(), (router) => router.stack === stack);
+  const found = await findRouter(
+    await startLambda(),
+    (environment) => environment.metricsNamespace === stack,
+  );
 
   expect(found?.name).toBe(name);
 });
@@ -58,7 +54,7 @@ it.each([
 it('finds the router that uses a table', async () => {
   const client = await startLambda();
 
-  const found = await findRouter(client, ({ environment }) => environment.keyTable === 'main');
+  const found = await findRouter(client, ({ keyTable }) => keyTable === 'main');
 
-  expect(found).toMatchObject({ name: 'docmill-router1-x', stack: 'docmill' });
+  expect(found).toMatchObject({ name: 'docmill-router1-x' });
 });

@@ -67,7 +67,7 @@ it('is used by an app of ten lines outside of the repository, which synthesizes 
   const router = entries.find(([id]) => id.startsWith('DocmillrouterFunction'))!;
   expect(JSON.stringify(router[1])).toContain('1.2.3');
   const alarm = entries.find(([id]) => id.startsWith('Mine'))!;
-  expect(alarm[1].Properties).toMatchObject({ Namespace: 'documents', MetricName: 'Calls' });
+  expect(alarm[1].Properties).toMatchObject({ Namespace: 'documents-Docmill', MetricName: 'Calls' });
 });
 
 it('refuses settings and tools that do not exist', () => {
@@ -75,4 +75,24 @@ it('refuses settings and tools that do not exist', () => {
     'Unrecognized key: "acountConcurrency"',
   );
   expect(runApp(APP.replace("'pdftools'", "'pdftool'")).stderr).toContain("There is no tool 'pdftool'.");
+  expect(runApp(APP.replace('settings: {', "artifacts: '/missing', settings: {")).stderr).toContain(
+    'There are no built functions and layers in /missing.',
+  );
+});
+
+it('has metrics, an API and queries of its own beside another service in the stack', () => {
+  const { status } = runApp(
+    APP.replace(
+      'const caller',
+      "new Docmill(new Stack(stack, 'Nested'), 'Docmill');\nnew Docmill(stack, 'Other');\nconst caller",
+    ),
+  );
+
+  expect(status).toBe(0);
+  const text = readFileSync(join(folder, 'out/documents.template.json'), 'utf8');
+  for (const name of ['documents-Docmill', 'documents-Other'])
+    expect(
+      text.match(new RegExp(`"(Name|Namespace|MetricNamespace|Value)": "${name}["/]`, 'g'))!.length,
+    ).toBeGreaterThan(20);
+  expect(text).not.toMatch(/"(Name|Namespace|MetricNamespace)": "documents["/]/);
 });

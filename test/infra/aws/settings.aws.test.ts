@@ -115,9 +115,8 @@ describe('the settings', () => {
       { privateApi: { vpcEndpointIds: ['vpce-01234567'] }, domain: { name: 'a', certificateArn: 'b' } },
       'privateApi: cannot be set together with front or domain',
     ],
-    ...['alias/mine', 'arn:aws:kms:us-east-1:123456789012:key/mine'].map(
-      (kmsKey) => [{ kmsKey }, 'kmsKey: Must be the ARN of a KMS key'] as const,
-    ),
+    [{ kmsKey: 'alias/mine' }, 'kmsKey: Must be the ARN of a KMS key'],
+    [{ kmsKey: 'arn:aws:kms:us-east-1:123456789012:key/mine' }, 'kmsKey: Must be the ARN of a KMS key'],
     [[], 'The settings must be a JSON object.'],
     [{ stages: [] }, 'stages must be an object'],
   ])('are rejected: %j', (given, message) => {
