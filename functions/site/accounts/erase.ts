@@ -32,6 +32,8 @@ export async function eraseAccount(account: string, stores: ErasableStores): Pro
   const { accounts, keys, usage, failures, audit, idempotency, removeFiles, removeUser } = stores;
   const { email } = (await accounts.get(account)) ?? {};
   const ownKeys = await keys.listOf(account);
+  // First, so that no new call adds to what is erased next.
+  for (const { id } of ownKeys) await keys.revoke(id);
   await removeFiles?.(account);
   if (email !== undefined) await removeUser?.(email);
   const erased = {

@@ -200,12 +200,11 @@ export class Members {
   }
 
   /**
-   * Deletes an account with its API keys, sessions, links and identities, and returns the number of records. Keeps what
+   * Deletes an account with its sessions, links and identities, and returns the number of records. Keeps what
    * `Deleted` says of a member.
    */
   async erase(account: string, email?: string): Promise<number> {
     const restrictions = (await this.#accounts.get(account))?.restrictions ?? { limits: {} };
-    for (const { id } of await this.#keys.listOf(account)) await this.#keys.revoke(id);
     const identity = await this.#records.take(identityRecord(account));
     const erased = await this.#records.erase(email === undefined ? [account] : [account, email]);
     if (email !== undefined) {

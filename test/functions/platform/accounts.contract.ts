@@ -276,12 +276,15 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
       const [{ account }, other] = [people[0]!, people[1]!];
       const removed: string[] = [];
 
-      const removeFiles = async (id: string) => void removed.push(`files of ${id}`);
+      // Without a key, no call can add a file afterwards.
+      const removeFiles = async (id: string) => {
+        removed.push(`files of ${id}, ${(await keys.listOf(id)).length} keys`);
+      };
       const removeUser = async (name: string) => void removed.push(`user ${name}`);
       const { erased, kept } = await eraseAccount(account, { ...opened, removeFiles, removeUser });
 
       expect(erased).toEqual({ usage: 2, failures: 25, answers: 1, audit: 1, keys: 1, records: 4 });
-      expect(removed).toEqual([`files of ${account}`, `user ${email}`]);
+      expect(removed).toEqual([`files of ${account}, 0 keys`, `user ${email}`]);
       const left = (await Array.fromAsync(table.list(''))).map((item) => JSON.stringify(item));
       // The marker that keeps the restrictions of a deleted account, without the address.
       expect(left.filter((item) => item.includes(account))).toEqual([expect.stringMatching(/site#deleted#/)]);
