@@ -143,6 +143,11 @@ export function dayOf(time = Date.now()): string {
   return new Date(time).toISOString().slice(0, 10);
 }
 
+/** Returns how many whole days ago a UTC day began, or `NaN` if it is none. */
+export function daysSince(day: string, now = Date.now()): number {
+  return Math.floor((now - Date.parse(day)) / DAY);
+}
+
 /** Returns the UTC month of a point in time in epoch milliseconds: `2026-11`. */
 export function monthOf(time = Date.now()): string {
   return new Date(time).toISOString().slice(0, 7);

@@ -2,24 +2,27 @@
 // `--settings` names another file, and `--update` builds the layers from the newest packages. All other arguments are those of `cdk deploy`.
 // Says how old the layers are, and which of their packages have newer versions.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { LOCAL_LAYERS } from '../../functions/shared/tool.ts';
-import { layerAge } from '../local/operation/upkeep.ts';
+import { daysSince } from '../../functions/shared/time.ts';
+import type { Version } from '../version.ts';
 import { deployArguments, UPDATE } from './deploy-arguments.ts';
-import { OUTPUTS_FILE, readOutputs } from './outputs.ts';
+import { OUTPUTS_FILE, readOutputs, VERSION_FILE } from './outputs.ts';
 
 const runHere = (...args: string[]) => spawnSync(process.execPath, args, { stdio: 'inherit' });
 if (process.argv.includes(UPDATE)) {
   const { status } = runHere(join(import.meta.dirname, 'build/main.mjs'), UPDATE);
   if (status !== 0) process.exit(status ?? 1);
 }
-const layers = join(import.meta.dirname, '../../dist/layers');
-const days = layerAge(layers, LOCAL_LAYERS);
-process.stdout.write(
-  `The engines were built ${days} days ago. '${UPDATE}' builds them from the newest packages.\n`,
-);
+// Not the layers of this checkout: a build in a container leaves none, and one machine has no Chromium of AWS.
+const file = join(import.meta.dirname, '../../dist/aws', VERSION_FILE);
+const { built = '' } = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Partial<Version>) : {};
+const days = daysSince(built);
+if (days >= 0)
+  process.stdout.write(
+    `The engines were built ${days} days ago. '${UPDATE}' builds them from the newest packages.\n`,
+  );
 // Needs a network, so it may fail.
 if (days > 0) runHere(join(import.meta.dirname, '../release/outdated.ts'));
 

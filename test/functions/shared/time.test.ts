@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import {
+  daysSince,
   startArrivalTimer,
   untilAborted,
   withAnySignal,
@@ -17,6 +18,16 @@ import {
 const never = new AbortController().signal;
 const hang = (signal: AbortSignal) => setTimeout(60_000, undefined, { signal });
 const own = new ConversionError('SOURCE_TIMEOUT', 'Too slow.');
+
+it.each([
+  ['2026-11-29', 0],
+  ['2026-11-28', 1],
+  ['2025-11-29', 365],
+  ['unknown', Number.NaN],
+  ['', Number.NaN],
+])('%j was %d days ago', (day, days) => {
+  expect(daysSince(day, Date.parse('2026-11-29T23:59:59Z'))).toBe(days);
+});
 
 describe('withTimeout', () => {
   it('returns what the work returns', async () => {

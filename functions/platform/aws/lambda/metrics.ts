@@ -3,7 +3,7 @@ import { isThrottlingError, isTransientError } from '@smithy/core/retry';
 import type { ConversionObserver } from '../../../conversion/handler.ts';
 import { ConversionError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
-import { DAY } from '../../../shared/time.ts';
+import { daysSince } from '../../../shared/time.ts';
 
 type Unit = 'Count' | 'Milliseconds' | 'Megabytes';
 
@@ -36,7 +36,7 @@ export function metricFacts(namespace: string, ...sets: readonly MetricSet[]): R
 
 /** Logs how many days ago the oldest engine was built, if that is known. */
 export function logEngineAge(log: Log, namespace: string, built = ''): void {
-  const value = Math.floor((Date.now() - Date.parse(built)) / DAY);
+  const value = daysSince(built);
   const metrics = [{ name: 'EngineAge', unit: 'Count', value }] as const;
   if (value >= 0) log('engines', metricFacts(namespace, { dimensions: [[]], metrics }));
 }
