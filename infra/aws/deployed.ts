@@ -1,26 +1,20 @@
 import { type LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda';
-import { ENVIRONMENT_VARIABLE, type RouterEnvironment } from '../../functions/platform/aws/environment.ts';
-
-/** The router of a deployment, from what AWS knows about it. */
-export interface DeployedRouter {
-  /** Name of the function. */
-  readonly name: string;
-  readonly environment: RouterEnvironment;
-}
+import { ENVIRONMENT_VARIABLE, type FunctionEnvironment } from '../../functions/platform/aws/environment.ts';
 
 /**
- * Finds the router of a deployment among the functions of the account and region, so that commands need no file of the checkout
- * that deployed it. Only a router knows the functions of the tools.
+ * Finds a function of a deployment in the account and region by its environment, so that commands need no file of the checkout
+ * that deployed it. `member` is one that only the environment of its kind has.
  */
-export async function findRouter(
+export async function findFunction<Environment extends FunctionEnvironment>(
   client: LambdaClient,
-  isWanted: (environment: RouterEnvironment) => boolean,
-): Promise<DeployedRouter | undefined> {
+  member: string & keyof Environment,
+  isWanted: (environment: Environment) => boolean,
+): Promise<{ readonly name: string; readonly environment: Environment } | undefined> {
   for await (const { Functions = [] } of paginateListFunctions({ client }, {}))
     for (const { FunctionName: name = '', Environment } of Functions) {
       const text = Environment?.Variables?.[ENVIRONMENT_VARIABLE];
-      if (!text?.includes('"toolFunctions"')) continue;
-      const environment = JSON.parse(text) as RouterEnvironment;
+      if (!text?.includes(`"${member}"`)) continue;
+      const environment = JSON.parse(text) as Environment;
       if (isWanted(environment)) return { name, environment };
     }
   return undefined;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
+import type { RouterEnvironment } from '../../functions/platform/aws/environment.ts';
 import { removeObjectsOf } from '../../functions/platform/aws/s3.ts';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
 import { DiskQuota } from '../../functions/platform/local/disk-space.ts';
@@ -13,7 +14,7 @@ import { createPricing, defaultSizes, type Sizes } from '../../functions/platfor
 import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
 import { originSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
-import { findRouter } from '../aws/deployed.ts';
+import { findFunction } from '../aws/deployed.ts';
 import { OUTPUTS_FILE, readOutputs, regionOption } from '../aws/outputs.ts';
 import { pathsIn } from '../local/operation/lock.ts';
 import { readSettings } from '../local/settings.ts';
@@ -43,7 +44,8 @@ export async function openStores({
     ...(await readDeployment(table)),
     removeFiles: async (account) => {
       const lambda = new LambdaClient(regionOption(region));
-      const router = await findRouter(lambda, ({ keyTable }) => keyTable === table);
+      const isOwner = ({ keyTable }: RouterEnvironment) => keyTable === table;
+      const router = await findFunction(lambda, 'toolFunctions', isOwner);
       if (!router) throw new Error(`There is no router with the table ${table} in this account and region.`);
       const bucket = router.environment.resultsBucket;
       await removeObjectsOf(account, { client: new S3Client(regionOption(region)), bucket });

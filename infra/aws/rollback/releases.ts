@@ -1,7 +1,6 @@
 import {
   GetFunctionConfigurationCommand,
   type LambdaClient,
-  paginateListFunctions,
   paginateListVersionsByFunction,
   UpdateAliasCommand,
 } from '@aws-sdk/client-lambda';
@@ -57,15 +56,6 @@ export async function rollBack(
       new UpdateAliasCommand({ FunctionName: functionName, Name: LIVE_ALIAS, FunctionVersion }),
     );
   return moves;
-}
-
-/** Finds the function of the site that passes conversions on to a router. */
-export async function findSite(client: LambdaClient, router: string): Promise<string | undefined> {
-  for await (const { Functions = [] } of paginateListFunctions({ client }, {}))
-    for (const { FunctionName, Environment } of Functions)
-      if (Environment?.Variables?.[ENVIRONMENT_VARIABLE]?.includes(`function:${router}:`))
-        return FunctionName;
-  return undefined;
 }
 
 /**

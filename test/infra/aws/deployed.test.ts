@@ -2,12 +2,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { expect, it, onTestFinished } from 'vitest';
-import { ENVIRONMENT_VARIABLE } from '../../../functions/platform/aws/environment.ts';
-import { findRouter } from '../../../infra/aws/deployed.ts';
+import { ENVIRONMENT_VARIABLE, type RouterEnvironment } from '../../../functions/platform/aws/environment.ts';
+import { findFunction } from '../../../infra/aws/deployed.ts';
 
 /** The functions of an account: name and environment. */
 const FUNCTIONS = [
   ['someone-elses', undefined],
+  ['with-a-variable-of-the-same-name', 'production'],
   ['docmill-dev-router1-x', { toolFunctions: {}, keyTable: 'dev', metricsNamespace: 'docmill-dev' }],
   ['docmill-pdftools1-x', { resultsUrl: 'u', metricsNamespace: 'docmill' }],
   ['docmill-site1-x', { router: 'r', keyTable: 'main', metricsNamespace: 'docmill' }],
@@ -38,23 +39,19 @@ async function startLambda() {
   return client;
 }
 
+const find = async (isWanted: (environment: RouterEnvironment) => boolean) =>
+  findFunction<RouterEnvironment>(await startLambda(), 'toolFunctions', isWanted);
+
 it.each([
   ['docmill', 'docmill-router1-x'],
   ['docmill-dev', 'docmill-dev-router1-x'],
   ['docmill-prod', undefined],
 ])('finds the router of the stack %s without any file', async (stack, name) => {
-  const found = await findRouter(
-    await startLambda(),
-    (environment) => environment.metricsNamespace === stack,
-  );
+  const found = await find(({ metricsNamespace }) => metricsNamespace === stack);
 
   expect(found?.name).toBe(name);
 });
 
 it('finds the router that uses a table', async () => {
-  const client = await startLambda();
-
-  const found = await findRouter(client, ({ keyTable }) => keyTable === 'main');
-
-  expect(found).toMatchObject({ name: 'docmill-router1-x' });
+  expect(await find(({ keyTable }) => keyTable === 'main')).toMatchObject({ name: 'docmill-router1-x' });
 });
