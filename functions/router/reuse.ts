@@ -13,13 +13,8 @@ import type { CallUploads } from './uploads/call-uploads.ts';
 /** Whether a request with `_cache` used an earlier result, for the header `X-Cache`. */
 export type CacheStatus = 'hit' | 'miss';
 
-interface CacheDependencies {
+interface ReuseDependencies {
   readonly resultCache?: ResultCache | undefined;
-  readonly storage: Pick<Storage, 'exists'>;
-  readonly log: Log;
-}
-
-interface OnceDependencies {
   readonly idempotency?: Idempotency | undefined;
   readonly storage: Pick<Storage, 'exists'>;
   readonly log: Log;
@@ -49,7 +44,7 @@ type Convert = (validate?: { readonly known?: string }) => Promise<InvocationRes
  */
 export async function convertCached(
   { accepted, account }: { readonly accepted: ConversionRequest; readonly account: string },
-  { resultCache, storage, log }: CacheDependencies,
+  { resultCache, storage, log }: ReuseDependencies,
   convert: Convert,
 ): Promise<CachedConversion> {
   const { cache: seconds } = accepted;
@@ -59,12 +54,7 @@ export async function convertCached(
   const identity = hashOf(identityOf(account, accepted));
   const found = await resultCache.get(account, identity).catch(failed);
   const isRecent = found && Date.now() - found.created < 1000 * seconds;
-  const stored = isRecent ? found.result.objectKeys.map((objectKey) => storage.exists(objectKey)) : [];
-  const isStored = await Promise.all(stored).then(
-    (all) => all.every(Boolean),
-    (thrown: unknown) => failed(thrown) ?? false,
-  );
-  const kept = isRecent && isStored ? found : undefined;
+  const kept = isRecent && (await areStored(found.result, storage).catch(failed)) ? found : undefined;
   if (kept && kept.result.validators === undefined)
     return { result: kept.result, cache: 'hit', created: kept.created };
 
@@ -77,6 +67,12 @@ export async function convertCached(
     await resultCache.put(account, identity, { created: Date.now(), result: facts }).catch(failed);
   }
   return { result, cache: 'miss' };
+}
+
+/** Whether the files of a result still exist. An error has none. */
+async function areStored(result: InvocationResult, storage: Pick<Storage, 'exists'>): Promise<boolean> {
+  const stored = (result.ok ? result.objectKeys : []).map((objectKey) => storage.exists(objectKey));
+  return (await Promise.all(stored)).every(Boolean);
 }
 
 interface OnceRequest {
@@ -96,7 +92,7 @@ interface OnceRequest {
  */
 export async function convertOnce<Converted extends { readonly result: InvocationResult }>(
   { accepted, uploads, account, key, maxDuration }: OnceRequest,
-  { idempotency, storage, log }: OnceDependencies,
+  { idempotency, storage, log }: ReuseDependencies,
   convert: () => Promise<Converted>,
 ): Promise<Converted | { readonly result: InvocationResult; readonly isRepeated: true }> {
   if (key === undefined || !idempotency) return convert();
@@ -104,11 +100,9 @@ export async function convertOnce<Converted extends { readonly result: Invocatio
     uploads.identify(JSON.stringify([...identityOf(account, accepted), accepted.isOnce])),
   ]);
   const until = Date.now() + maxDuration + LEASE_GRACE;
-  const isStored = async (result: InvocationResult) => {
-    const stored = result.ok ? result.objectKeys.map((objectKey) => storage.exists(objectKey)) : [];
-    return (await Promise.all(stored)).every(Boolean);
-  };
-  const begun = await idempotency.begin({ account, key: readKey(key), request, until }, isStored);
+  const begun = await idempotency.begin({ account, key: readKey(key), request, until }, (result) =>
+    areStored(result, storage),
+  );
   if ('kept' in begun) return { result: begun.kept, isRepeated: true };
   let converted: Converted | undefined;
   try {
