@@ -42,75 +42,49 @@ export class RateRule extends Construct {
         ...(scopeDownStatement && { scopeDownStatement }),
       },
     });
-    const contains = (searchString: string, fieldToMatch: CfnWebACL.FieldToMatchProperty) => ({
-      byteMatchStatement: {
-        searchString,
-        fieldToMatch,
-        positionalConstraint: 'CONTAINS',
-        textTransformations: [{ priority: 0, type: 'LOWERCASE' }],
-      },
+    const header = (name: string) => ({ singleHeader: { Name: name } });
+    const textTransformations = [{ priority: 0, type: 'LOWERCASE' }];
+    const matches = (
+      searchString: string,
+      fieldToMatch: CfnWebACL.FieldToMatchProperty,
+      positionalConstraint = 'CONTAINS',
+    ) => ({
+      byteMatchStatement: { searchString, fieldToMatch, positionalConstraint, textTransformations },
     });
     const hasHeader = (name: string) => ({
       sizeConstraintStatement: {
-        fieldToMatch: { singleHeader: { Name: name } },
+        fieldToMatch: header(name),
         comparisonOperator: 'GT',
         size: 0,
-        textTransformations: [{ priority: 0, type: 'NONE' }],
+        textTransformations,
       },
     });
+    // `_key` is the parameter of a signed link.
+    const keys = ['apikey=', '_key='].map((name) => matches(name, { queryString: {} }));
     const hasKey = {
-      orStatement: {
-        statements: [
-          contains('apikey=', { queryString: {} }),
-          // A signed link.
-          contains('_key=', { queryString: {} }),
-          hasHeader('x-api-key'),
-          hasHeader('authorization'),
-        ],
-      },
+      orStatement: { statements: [...keys, ...['x-api-key', 'authorization'].map(hasHeader)] },
     };
-    const fromFront = frontSecret !== undefined && {
-      byteMatchStatement: {
-        searchString: frontSecret,
-        fieldToMatch: { singleHeader: { Name: FRONT_HEADER.toLowerCase() } },
-        positionalConstraint: 'EXACTLY',
-        textTransformations: [{ priority: 0, type: 'NONE' }],
-      },
+    const unless = (statement: CfnWebACL.StatementProperty) => ({ notStatement: { statement } });
+    const keyless = Math.max(WAF_RATES.min, Math.round(KEYLESS_SHARE * rate));
+    const blocked: Record<string, CfnWebACL.StatementProperty> = {
+      // Comes first, so that nobody can have requests counted for the address of another.
+      ...(frontSecret !== undefined && {
+        direct: unless(matches(frontSecret, header(FRONT_HEADER.toLowerCase()), 'EXACTLY')),
+      }),
+      rate: limited(rate),
+      keyless: limited(keyless, unless(hasKey)),
     };
     const acl = new CfnWebACL(this, 'Acl', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
       visibilityConfig: visibility('docmill'),
-      rules: [
-        // Comes first, so that nobody can have requests counted for the address of another.
-        ...(fromFront
-          ? [
-              {
-                name: 'direct',
-                priority: 0,
-                action: { block: {} },
-                statement: { notStatement: { statement: fromFront } },
-                visibilityConfig: visibility('docmill-direct'),
-              },
-            ]
-          : []),
-        {
-          name: 'rate',
-          priority: 1,
-          action: { block: {} },
-          statement: limited(rate),
-          visibilityConfig: visibility('docmill-rate'),
-        },
-        {
-          name: 'keyless',
-          priority: 2,
-          action: { block: {} },
-          statement: limited(Math.max(WAF_RATES.min, Math.round(KEYLESS_SHARE * rate)), {
-            notStatement: { statement: hasKey },
-          }),
-          visibilityConfig: visibility('docmill-keyless'),
-        },
-      ],
+      rules: Object.entries(blocked).map(([name, statement], priority) => ({
+        name,
+        priority,
+        action: { block: {} },
+        statement,
+        visibilityConfig: visibility(`docmill-${name}`),
+      })),
     });
     new CfnWebACLAssociation(this, 'Association', { resourceArn: stageArn, webAclArn: acl.attrArn });
   }
