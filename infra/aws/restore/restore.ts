@@ -39,41 +39,29 @@ export async function restoreTable(
   say(`restoring ${from} as ${to}`);
   await waitUntilTableExists({ client, maxWaitTime: MAX_WAIT, minDelay: 1 }, { TableName: to });
   const table = { TableName: to };
+  const ttl = { AttributeName: 'expires', Enabled: true };
+  const recovery = { PointInTimeRecoveryEnabled: true };
+  await client.send(new UpdateTimeToLiveCommand({ ...table, TimeToLiveSpecification: ttl }));
   await client.send(
-    new UpdateTimeToLiveCommand({
-      ...table,
-      TimeToLiveSpecification: { AttributeName: 'expires', Enabled: true },
-    }),
-  );
-  await client.send(
-    new UpdateContinuousBackupsCommand({
-      ...table,
-      PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
-    }),
+    new UpdateContinuousBackupsCommand({ ...table, PointInTimeRecoverySpecification: recovery }),
   );
   await client.send(new UpdateTableCommand({ ...table, DeletionProtectionEnabled: true }));
-  for (const [name, isMet] of await checkTable(client, to)) {
+
+  // As DynamoDB itself describes it.
+  const expiry = (await client.send(new DescribeTimeToLiveCommand(table))).TimeToLiveDescription;
+  const backups = (await client.send(new DescribeContinuousBackupsCommand(table)))
+    .ContinuousBackupsDescription;
+  const isProtected = (await client.send(new DescribeTableCommand(table))).Table?.DeletionProtectionEnabled;
+  const keys = await Array.fromAsync(createDynamoTable({ client, table: to }).list('key_'));
+  const met = {
+    [`${keys.length} keys`]: keys.length > 0,
+    expiry: expiry?.AttributeName === 'expires' && /^ENABL/.test(expiry.TimeToLiveStatus ?? ''),
+    'point-in-time recovery':
+      backups?.PointInTimeRecoveryDescription?.PointInTimeRecoveryStatus === 'ENABLED',
+    'protection against deletion': isProtected === true,
+  };
+  for (const [name, isMet] of Object.entries(met)) {
     say(`${isMet ? 'ok' : 'MISSING'}  ${name}`);
     if (!isMet) throw new Error(`The table ${to} was restored, but lacks this: ${name}.`);
   }
-}
-
-/** Checks what a key table needs, as DynamoDB itself describes it. */
-async function checkTable(client: DynamoDBClient, table: string): Promise<Array<[string, boolean]>> {
-  const at = { TableName: table };
-  const [described, expiry, backups] = await Promise.all([
-    client.send(new DescribeTableCommand(at)),
-    client.send(new DescribeTimeToLiveCommand(at)),
-    client.send(new DescribeContinuousBackupsCommand(at)),
-  ]);
-  const { TimeToLiveStatus, AttributeName } = expiry.TimeToLiveDescription ?? {};
-  const recovery = backups.ContinuousBackupsDescription?.PointInTimeRecoveryDescription;
-  let keys = 0;
-  for await (const { id } of createDynamoTable({ client, table }).list('key_')) if (id) keys += 1;
-  return [
-    [`${keys} keys`, keys > 0],
-    ['expiry', AttributeName === 'expires' && /^ENABL/.test(TimeToLiveStatus ?? '')],
-    ['point-in-time recovery', recovery?.PointInTimeRecoveryStatus === 'ENABLED'],
-    ['protection against deletion', described.Table?.DeletionProtectionEnabled === true],
-  ];
 }
