@@ -1,9 +1,11 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CfnOutput, Stack, Tags } from 'aws-cdk-lib';
+import { CfnOutput, Duration, Stack, Tags } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import { Metric, type MetricProps } from 'aws-cdk-lib/aws-cloudwatch';
 import { type ITable, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { Architecture, Code, type IFunction, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
@@ -13,6 +15,7 @@ import type {
   FunctionEnvironment,
   HeartbeatEnvironment,
   RouterEnvironment,
+  SharedEnvironment,
   SiteEnvironment,
   ToolEnvironment,
 } from '../../functions/platform/aws/environment.ts';
@@ -26,7 +29,7 @@ import * as tools from '../../functions/tools.ts';
 import { Alarms, Queries } from './constructs/alarms.ts';
 import { Endpoint } from './constructs/endpoint.ts';
 import { Front } from './constructs/front.ts';
-import { HEARTBEAT, HeartbeatRule } from './constructs/heartbeat.ts';
+import { HEARTBEAT } from './constructs/heartbeat.ts';
 import { LoginPool } from './constructs/login-pool.ts';
 import { RateRule } from './constructs/rate-rule.ts';
 import { placementOf, ServiceFunction, type ServiceFunctionProps } from './constructs/service-function.ts';
@@ -104,26 +107,24 @@ export class Docmill extends Construct {
     // Versions instead of aliases, so that during an update, and after a rollback, a router invokes the tools that it
     // was deployed with.
     const arns = Object.fromEntries([...functions].map(([name, { version }]) => [name, version.functionArn]));
+    const shared: SharedEnvironment = {
+      keyTable: table.tableName,
+      ...(settings.showCosts && { sizes: this.#sizes }),
+      ...(front && { frontSecret: front.secret }),
+      version,
+      ...this.#commonEnvironment(),
+    };
     const router = this.#addFunction('router', {
       description: 'Reads requests, invokes tools, signs URLs.',
-      // Functions without native code run on the cheaper architecture.
-      architecture: Architecture.ARM_64,
-      layers: [],
-      temporaryMegabytes: 512,
       timeout: TIMEOUTS.router,
-      isolated: false,
       environment: {
+        ...shared,
         resultsBucket: bucket.bucketName,
-        keyTable: table.tableName,
         toolFunctions: arns,
         isolated: settings.tenantIsolation,
-        ...(settings.showCosts && { sizes: this.#sizes }),
         urlLifetime: settings.urlLifetime,
         settings: this.#routerSettings(defaultSiteUrl),
         ...(settings.traces && { traces: settings.traces }),
-        ...(front && { frontSecret: front.secret }),
-        version,
-        ...this.#commonEnvironment(),
       } satisfies RouterEnvironment,
     });
     // The router signs with its own permissions: forms that store results, and URLs that read them. It cannot list the
@@ -150,7 +151,7 @@ export class Docmill extends Construct {
     this.#allowKey(router);
     this.#allowSecrets(router, [settings.traces?.parameter]);
     router.allowInvoke([...functions.values()]);
-    const pages = site && this.#addSite(site, { origin, bucket, table, router, front, version });
+    const pages = site && this.#addSite(site, { origin, bucket, table, router, shared });
     // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.
     endpoint.connect(router.live as IFunction, {
       hasCors: corsOrigins.length > 0,
@@ -165,13 +166,8 @@ export class Docmill extends Construct {
       tools: [...functions.keys()],
       apiName: endpoint.restApiName,
       namespace: name,
-      accountConcurrency: settings.accountConcurrency,
-      conversionSeconds: settings.conversionLimits.seconds,
-      email: settings.alarmEmail,
       key,
-      isolated: settings.tenantIsolation,
-      hasDestination: settings.destinations.onFailure !== undefined,
-      heartbeatMinutes: settings.heartbeatMinutes,
+      settings,
     });
     const { monthlyBudget, alarmEmail } = settings;
     Tags.of(this).add('stack', name);
@@ -214,15 +210,10 @@ export class Docmill extends Construct {
     this.#output('ResultsUrl', reach.resultsUrl, 'URL of the bucket.');
     this.#output('KeyTable', table.tableName, 'Stores the hashes of the API keys.');
     this.#output('Sizes', JSON.stringify(this.#sizes), 'Memory of the functions, for the prices of usage.');
-    this.#output('RouterFunction', router.live.functionArn, 'Alias to move for a rollback.');
-    this.#output('routerLog', router.logGroup.logGroupName, 'Log group of the router.');
-    if (pages) {
-      this.#output('SiteFunction', pages.live.functionArn, 'Alias to move for a rollback.');
-      this.#output('siteLog', pages.logGroup.logGroupName, 'Log group of the site.');
-    }
-    for (const [name, { live, logGroup }] of functions) {
+    for (const [name, { live, logGroup }] of own) {
       this.#output(`${name}Log`, logGroup.logGroupName, `Log group of ${name}.`);
-      this.#output(`${name}Function`, live.functionArn, `Alias for direct invocations of ${name}.`);
+      if (functions.has(name))
+        this.#output(`${name}Function`, live.functionArn, `Alias for direct invocations of ${name}.`);
     }
     this.#output(
       'CreateKey',
@@ -253,33 +244,25 @@ export class Docmill extends Construct {
   /** Adds the function of the site, which alone reads and writes accounts, sessions and the audit log. */
   #addSite(
     { signUp, mail, openId, cognito }: NonNullable<Settings['site']>,
-    { origin, bucket, table, router, front, version }: SiteParts,
+    { origin, bucket, table, router, shared }: SiteParts,
   ): ServiceFunction {
-    const { showCosts, rateLimits, supportUrl, resultDays } = this.#settings;
+    const { rateLimits, supportUrl, resultDays } = this.#settings;
     const provider =
       cognito && new LoginPool(this, 'Login', { ...cognito, signUp, url: `${origin}${SITE_PATH}` }).settings;
     const site = this.#addFunction('site', {
       description: 'Serves the pages.',
-      architecture: Architecture.ARM_64,
-      layers: [],
-      temporaryMegabytes: 512,
       timeout: TIMEOUTS.site,
-      isolated: false,
       environment: {
+        ...shared,
         router: router.version.functionArn,
-        keyTable: table.tableName,
-        ...(showCosts && { sizes: this.#sizes }),
         defaultLimits: withoutZeros(rateLimits),
         supportUrl,
-        version,
-        ...(front && { frontSecret: front.secret }),
         origin,
         resultsOrigin: `https://${bucket.bucketRegionalDomainName}`,
         resultHours: 24 * resultDays,
         signUp,
         ...(mail && { mail }),
         ...((provider ?? openId) && { openId: provider ?? openId }),
-        ...this.#commonEnvironment(),
       } satisfies SiteEnvironment,
     });
     const actions = ['GetItem', 'BatchGetItem', 'UpdateItem', 'PutItem', 'DeleteItem', 'Scan'];
@@ -308,16 +291,17 @@ export class Docmill extends Construct {
   #addHeartbeat(minutes: number, url: string): void {
     const { live } = this.#addFunction('heartbeat', {
       description: 'Checks the health of the service.',
-      architecture: Architecture.ARM_64,
       code: HEARTBEAT,
       memory: 128,
-      layers: [],
-      temporaryMegabytes: 512,
       timeout: 120_000,
-      isolated: false,
       environment: { url, metricsNamespace: this.#name } satisfies HeartbeatEnvironment,
     });
-    new HeartbeatRule(this, 'HeartbeatRule', { minutes, target: live as IFunction });
+    // A late call would say nothing about that time.
+    const once = { retryAttempts: 0, maxEventAge: Duration.minutes(1) };
+    new Rule(this, 'HeartbeatRule', {
+      schedule: Schedule.rate(Duration.minutes(minutes)),
+      targets: [new LambdaTarget(live as IFunction, once)],
+    });
   }
 
   #allowSecrets(reader: ServiceFunction, names: ReadonlyArray<string | undefined>): void {
@@ -350,21 +334,26 @@ export class Docmill extends Construct {
 
   #addFunction(
     name: string,
-    props: Omit<ServiceFunctionProps, 'code' | 'key' | 'memory' | 'logDays' | 'reserved' | 'provisioned'> &
-      Partial<Pick<ServiceFunctionProps, 'code' | 'memory'>>,
+    props: Pick<ServiceFunctionProps, 'description' | 'timeout' | 'environment'> &
+      Partial<ServiceFunctionProps>,
   ): ServiceFunction {
     const { logDays, memory, reserved, provisioned, network } = this.#settings;
     const isTool = TOOLS.some((tool) => tool.name === name);
     const isInNetwork = isTool ? network?.tools.includes(name) : network?.router;
     return new ServiceFunction(this, name, {
+      // Functions without native code run on the cheaper architecture.
+      architecture: Architecture.ARM_64,
+      layers: [],
+      temporaryMegabytes: 512,
+      isolated: false,
       ...(network && isInNetwork && { placement: placementOf(this, network) }),
       key: this.#key,
       logDays,
       reserved: reserved[name],
       provisioned: provisioned[name],
+      memory: this.#sizes.memory[name] ?? memory[name] ?? ROUTER_MEMORY,
       ...props,
       code: props.code ?? Code.fromAsset(join(this.#artifacts, 'functions', name)),
-      memory: props.memory ?? this.#sizes.memory[name] ?? memory[name] ?? ROUTER_MEMORY,
     });
   }
 
@@ -437,10 +426,9 @@ function nameOf({ node }: Construct): string {
 interface SiteParts {
   readonly origin: string;
   readonly bucket: ResultsBucket;
-  readonly table: Pick<ITable, 'tableName' | 'tableArn'>;
+  readonly table: Pick<ITable, 'tableArn'>;
   readonly router: ServiceFunction;
-  readonly front: Front | undefined;
-  readonly version: RouterEnvironment['version'];
+  readonly shared: SharedEnvironment;
 }
 
 /** Returns the version that the build has written beside the functions. @throws Error if nothing was built */

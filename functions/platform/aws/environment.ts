@@ -10,32 +10,34 @@ export interface FunctionEnvironment {
   readonly conversionLimits: Pick<ConversionLimits, 'sourceBytes' | 'resultBytes' | 'conversionTime'>;
 }
 
-/** Settings that the router gets from the stack. */
-export interface RouterEnvironment extends FunctionEnvironment {
-  readonly resultsBucket: string;
+/** Settings that the router and the site get from the stack. */
+export interface SharedEnvironment extends FunctionEnvironment {
   readonly keyTable: string;
-  /** ARN of each tool's function version. */
-  readonly toolFunctions: Readonly<Record<string, string>>;
-  /** Whether each account has its own execution environments of the tools. */
-  readonly isolated: boolean;
   /** Sizes that the reported cost of conversions is computed from. No cost is reported if absent. */
   readonly sizes?: Sizes;
-  /** Lifetime of URLs in seconds. */
-  readonly urlLifetime: number;
-  /** Passed to the router's dependencies as they are. */
-  readonly settings: RouterSettings;
-  /** Collector of traces, and the SSM parameter with further headers. None are sent if absent. */
-  readonly traces?: { readonly endpoint: string; readonly parameter?: string | undefined } | undefined;
   /** Value of the header that CloudFront adds. Absent without CloudFront. */
   readonly frontSecret?: string;
   /** Body of `GET /api/version`. */
   readonly version: { readonly engines?: Readonly<Record<string, string>>; readonly built?: string };
 }
 
+/** Settings that the router gets from the stack. */
+export interface RouterEnvironment extends SharedEnvironment {
+  readonly resultsBucket: string;
+  /** ARN of each tool's function version. */
+  readonly toolFunctions: Readonly<Record<string, string>>;
+  /** Whether each account has its own execution environments of the tools. */
+  readonly isolated: boolean;
+  /** Lifetime of URLs in seconds. */
+  readonly urlLifetime: number;
+  /** Passed to the router's dependencies as they are. */
+  readonly settings: RouterSettings;
+  /** Collector of traces, and the SSM parameter with further headers. None are sent if absent. */
+  readonly traces?: { readonly endpoint: string; readonly parameter?: string | undefined } | undefined;
+}
+
 /** Settings that the site gets from the stack. */
-export interface SiteEnvironment
-  extends FunctionEnvironment,
-    Pick<RouterEnvironment, 'keyTable' | 'sizes' | 'frontSecret' | 'version'> {
+export interface SiteEnvironment extends SharedEnvironment {
   /** ARN of the router's function version. */
   readonly router: string;
   readonly defaultLimits: RateLimits;

@@ -17,7 +17,7 @@ import { CfnQueryDefinition, FilterPattern, type ILogGroup, MetricFilter } from 
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { TENANTS_PER_EXECUTION } from '../settings.ts';
+import { type Settings, TENANTS_PER_EXECUTION } from '../settings.ts';
 
 interface AlarmsProps {
   /** Names of the functions, including the router's. */
@@ -26,19 +26,9 @@ interface AlarmsProps {
   readonly apiName: string;
   /** Namespace of the metrics in the functions' log lines. */
   readonly namespace: string;
-  /** Maximum concurrent executions of the AWS account. */
-  readonly accountConcurrency: number;
-  /** Maximum seconds of a conversion. */
-  readonly conversionSeconds: number;
-  /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
-  readonly email: string | undefined;
   /** Encrypts the messages of alarms. */
   readonly key: IKey | undefined;
-  /** Whether each account has its own execution environments of the tools. */
-  readonly isolated: boolean;
-  /** Whether failed asynchronous invocations are sent to a queue or topic. */
-  readonly hasDestination: boolean;
-  readonly heartbeatMinutes: number | null;
+  readonly settings: Settings;
 }
 
 const FIVE_MINUTES = Duration.minutes(5);
@@ -57,7 +47,8 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    if (props.email !== undefined) {
+    const { alarmEmail, accountConcurrency, heartbeatMinutes, tenantIsolation, ...settings } = props.settings;
+    if (alarmEmail !== undefined) {
       this.#topic = new Topic(this, 'Topic', {
         displayName: 'docmill alarms',
         enforceSSL: true,
@@ -66,7 +57,7 @@ export class Alarms extends Construct {
       // Requiring TLS replaces the topic's default policy, which lets alarms publish.
       const account = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
       this.#topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: account }));
-      this.#topic.addSubscription(new EmailSubscription(props.email));
+      this.#topic.addSubscription(new EmailSubscription(alarmEmail));
     }
     const { namespace } = props;
     const functions = [...props.functions];
@@ -96,14 +87,17 @@ export class Alarms extends Construct {
     // Without this alarm, a router that fails on every call would go unnoticed. API Gateway counts its own response
     // to such a call as `4XXError`, because its status is modified, and a tool's failure is a response of the router.
     const pages = functions.filter(([name]) => ['router', 'site'].includes(name));
-    const sum = (label: string, metrics: readonly Metric[]) =>
-      new MathExpression({
+    const sum = (label: string, metrics: readonly Metric[], sign = '+') => {
+      // In a graph, no two metrics may have the same ID.
+      const ids = metrics.map((_, index) => `${label.charAt(0).toLowerCase()}${index}`);
+      return new MathExpression({
         // A function that is not called has no data, and a sum with missing data would have none either.
-        expression: metrics.map((_, index) => `FILL(t${index}, 0)`).join(' + '),
-        usingMetrics: Object.fromEntries(metrics.map((metric, index) => [`t${index}`, metric])),
+        expression: ids.map((id) => `FILL(${id}, 0)`).join(` ${sign} `),
+        usingMetrics: Object.fromEntries(metrics.map((metric, index) => [ids[index], metric])),
         period: FIVE_MINUTES,
         label,
       });
+    };
     const ofEach = (name: string, of: typeof functions) =>
       of.map(([, { functionName }]) => lambda(name, 'Sum', functionName));
     const routerErrors = sum('Router and site', ofEach('Errors', pages));
@@ -111,16 +105,9 @@ export class Alarms extends Construct {
     const throttles = sum('Throttles', ofEach('Throttles', functions));
     this.#alarm('Throttles', throttles, 0, 'Lambda refused to start functions.');
     // API Gateway counts its own 503 as `4XXError`, because its status is modified. What it refuses never reaches the router.
-    const refused = new MathExpression({
-      // Conversions of members count for both functions.
-      expression: ['FILL(c, 0)', ...pages.map((_, index) => `FILL(i${index}, 0)`)].join(' - '),
-      usingMetrics: {
-        c: gateway('Count', 'Sum'),
-        ...Object.fromEntries(ofEach('Invocations', pages).map((metric, index) => [`i${index}`, metric])),
-      },
-      period: FIVE_MINUTES,
-      label: 'Refused by the gateway',
-    });
+    // Conversions of members count for both functions.
+    const invocations = ofEach('Invocations', pages);
+    const refused = sum('Refused by the gateway', [gateway('Count', 'Sum'), ...invocations], '-');
     this.#alarm(
       'RefusedByGateway',
       refused,
@@ -131,11 +118,11 @@ export class Alarms extends Construct {
     this.#alarm(
       'Concurrency',
       concurrency,
-      0.8 * props.accountConcurrency,
+      0.8 * accountConcurrency,
       'More than 80 % of the concurrent executions of the AWS account are in use.',
     );
     const slowest = own('CallDuration', 'p99');
-    const deadline = 1000 * props.conversionSeconds;
+    const deadline = 1000 * settings.conversionLimits.seconds;
     this.#alarm('SlowConversions', slowest, 0.8 * deadline, 'One call in a hundred is near the deadline.', 3);
     const ends = { OutOfMemory: ['Runtime.OutOfMemory', 'signal: killed'], TimedOut: ['Task timed out'] };
     for (const [name, { logGroup }] of functions)
@@ -154,12 +141,12 @@ export class Alarms extends Construct {
     const tools = functions.filter(([name]) => props.tools.includes(name));
     const lost = sum(
       'Lost',
-      ofEach(props.hasDestination ? 'DestinationDeliveryFailures' : 'AsyncEventsDropped', tools),
+      ofEach(settings.destinations.onFailure ? 'DestinationDeliveryFailures' : 'AsyncEventsDropped', tools),
     );
     this.#alarm('LostEvents', lost, 0, 'An asynchronous invocation failed, and nobody was told.');
-    if (props.heartbeatMinutes !== null) {
+    if (heartbeatMinutes !== null) {
       const heartbeat = own('Heartbeat', 'Maximum').with({
-        period: Duration.minutes(props.heartbeatMinutes),
+        period: Duration.minutes(heartbeatMinutes),
       });
       const comparisonOperator = ComparisonOperator.LESS_THAN_THRESHOLD;
       const treatMissingData = TreatMissingData.BREACHING;
@@ -167,12 +154,12 @@ export class Alarms extends Construct {
       this.#alarm('Outage', heartbeat, 1, meaning, 2, { comparisonOperator, treatMissingData });
     }
     // A cold start is a new environment. Lambda counts it until it ends it, which is not reported.
-    const tenants = TENANTS_PER_EXECUTION * props.accountConcurrency;
+    const tenants = TENANTS_PER_EXECUTION * accountConcurrency;
     const started = sum(
       'Environments started in an hour',
       props.tools.map((tool) => own('ColdStarts', 'Sum', { tool }).with({ period: Duration.hours(1) })),
     ).with({ period: Duration.hours(1) });
-    if (props.isolated)
+    if (tenantIsolation)
       this.#alarm(
         'TenantEnvironments',
         started,
@@ -204,7 +191,7 @@ export class Alarms extends Construct {
           new GraphWidget({
             title: 'Environments started in an hour',
             left: [started],
-            leftAnnotations: props.isolated ? [{ value: tenants, label: 'quota of tenants' }] : [],
+            leftAnnotations: tenantIsolation ? [{ value: tenants, label: 'quota of tenants' }] : [],
             width: 12,
           }),
           graph('Used memory, MiB', byTool('UsedMemory', 'Maximum')),

@@ -7,12 +7,10 @@ import {
   ResponseTransferMode,
   ResponseType,
   RestApi,
-  type RestApiProps,
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { InterfaceVpcEndpoint } from 'aws-cdk-lib/aws-ec2';
-import { AnyPrincipal, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { type ILogGroup, LogGroup } from 'aws-cdk-lib/aws-logs';
@@ -88,34 +86,6 @@ const PUBLIC_THROTTLE = { throttlingRateLimit: 10, throttlingBurstLimit: 10 };
 /** The same for each of the two resources of the site. A page takes four requests. */
 const SITE_THROTTLE = { throttlingRateLimit: 20, throttlingBurstLimit: 20 };
 
-/** Returns what makes an API private: only requests through the given VPC endpoints reach it. */
-function privateEndpoint(
-  scope: Construct,
-  { vpcEndpointIds }: NonNullable<Settings['privateApi']>,
-): Pick<RestApiProps, 'endpointConfiguration' | 'policy'> {
-  return {
-    endpointConfiguration: {
-      types: [EndpointType.PRIVATE],
-      vpcEndpoints: vpcEndpointIds.map((vpcEndpointId) =>
-        InterfaceVpcEndpoint.fromInterfaceVpcEndpointAttributes(scope, vpcEndpointId, {
-          vpcEndpointId,
-          port: 443,
-        }),
-      ),
-    },
-    policy: new PolicyDocument({
-      statements: [
-        new PolicyStatement({
-          principals: [new AnyPrincipal()],
-          actions: ['execute-api:Invoke'],
-          resources: ['execute-api:/*'],
-          conditions: { StringEquals: { 'aws:SourceVpce': vpcEndpointIds } },
-        }),
-      ],
-    }),
-  };
-}
-
 /** The public URL: a regional REST API whose stage is called `api`, so that its URL is exactly `…/api/`. */
 export class Endpoint extends RestApi {
   /** Where the DNS record of the custom domain must point. */
@@ -137,18 +107,7 @@ export class Endpoint extends RestApi {
       privateApi,
       name,
       key,
-    }: Pick<
-      Settings,
-      | 'accountConcurrency'
-      | 'throttle'
-      | 'domain'
-      | 'corsOrigins'
-      | 'site'
-      | 'accessLog'
-      | 'logIp'
-      | 'logDays'
-      | 'privateApi'
-    > & { readonly name: string; readonly key: IKey | undefined },
+    }: Settings & { readonly name: string; readonly key: IKey | undefined },
   ) {
     const rate = Math.max(MIN_RATE, RATE_PER_EXECUTION * accountConcurrency);
     // Beside this construct, which does not exist yet.
@@ -159,10 +118,18 @@ export class Endpoint extends RestApi {
         removalPolicy: RemovalPolicy.DESTROY,
         ...(key && { encryptionKey: key }),
       });
+    const vpcEndpoints = privateApi?.vpcEndpointIds.map((vpcEndpointId) =>
+      InterfaceVpcEndpoint.fromInterfaceVpcEndpointAttributes(scope, vpcEndpointId, {
+        vpcEndpointId,
+        port: 443,
+      }),
+    );
     super(scope, id, {
       restApiName: name,
       description: 'Converts documents, web pages and images.',
-      ...(privateApi ? privateEndpoint(scope, privateApi) : { endpointTypes: [EndpointType.REGIONAL] }),
+      endpointConfiguration: vpcEndpoints
+        ? { types: [EndpointType.PRIVATE], vpcEndpoints }
+        : { types: [EndpointType.REGIONAL] },
       // The role is a setting of the whole account and region. The router writes its own log.
       cloudWatchRole: accessLog?.role === 'create',
       ...(accessLog?.role === 'create' && {
@@ -187,6 +154,7 @@ export class Endpoint extends RestApi {
       disableExecuteApiEndpoint: domain !== undefined,
     });
     this.accessLog = log;
+    if (vpcEndpoints) this.grantInvokeFromVpcEndpointsOnly(vpcEndpoints);
     const hasCors = corsOrigins.length > 0;
     for (const [type, code, message] of GATEWAY_RESPONSES) this.addResponse(type, code, message, hasCors);
     if (domain) {

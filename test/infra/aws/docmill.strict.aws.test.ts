@@ -59,14 +59,18 @@ it('offers the API only through the endpoints of the VPC', () => {
     Types: ['PRIVATE'],
     VpcEndpointIds: ['vpce-0123456789abcdef0'],
   });
+  const everyone = {
+    Principal: { AWS: '*' },
+    Action: 'execute-api:Invoke',
+    Resource: 'execute-api:/*',
+  };
   expect(api!.Policy.Statement).toEqual([
     {
-      Effect: 'Allow',
-      Principal: { AWS: '*' },
-      Action: 'execute-api:Invoke',
-      Resource: 'execute-api:/*',
-      Condition: { StringEquals: { 'aws:SourceVpce': ['vpce-0123456789abcdef0'] } },
+      Effect: 'Deny',
+      ...everyone,
+      Condition: { StringNotEquals: { 'aws:SourceVpce': ['vpce-0123456789abcdef0'] } },
     },
+    { Effect: 'Allow', ...everyone },
   ]);
   for (const type of ['AWS::CloudFront::Distribution', 'AWS::Lambda::Url', 'AWS::ApiGateway::DomainName'])
     template.resourceCountIs(type, 0);

@@ -432,8 +432,6 @@ describe('the stack', () => {
         'KeyTable',
         'ResultsBucket',
         'ResultsUrl',
-        'RouterFunction',
-        'SiteFunction',
         'SiteUrl',
         'Sizes',
         'siteLog',
