@@ -13,7 +13,7 @@ import { createPricing } from '../platform/usage-report.ts';
 import type { GatewayEvent, Respond } from '../router/lambda/http.ts';
 import { presentationOf } from '../router/reply.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { createLog, describe } from '../shared/log.ts';
+import { createLog, describe, type Log } from '../shared/log.ts';
 import { MAX_INLINE_BYTES, SITE_PATH, TIMEOUTS } from '../shared/settings/aws.ts';
 import { logSettings } from '../shared/settings/service.ts';
 import * as tools from '../tools.ts';
@@ -21,20 +21,14 @@ import { createForward, type Forward } from './forward.ts';
 import { assetsOf } from './html.ts';
 import { createSite, type Site } from './site.ts';
 
-interface SiteFunction {
-  readonly respond: Respond;
-  /** Waits for emails that are still being sent. */
-  readonly idle: () => Promise<void>;
-  readonly frontSecret: string | undefined;
-}
-
 /** Builds the site's function from the settings that the stack writes into its environment. */
-export function readSite(): SiteFunction {
+export function readSite() {
   const environment = readEnvironment<SiteEnvironment>();
   const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
   // The SDK would also retry errors after which the conversion may still be running.
   const lambda = new LambdaClient({ maxAttempts: 1, requestHandler: { socketTimeout: TIMEOUTS.router } });
   const forward = createForward(lambda, environment.router);
+  // Emails that may be sent after the reply.
   const tasks = new Set<Promise<void>>();
   const keep = (task: Promise<void>) => {
     const ended = task.then(
@@ -51,31 +45,24 @@ export function readSite(): SiteFunction {
     return opened;
   };
 
-  return {
-    frontSecret: environment.frontSecret,
-    idle: async () => void (await Promise.all(tasks)),
-    async respond(request, signal, event) {
-      const found = await (await open()).respond(request, environment.origin);
-      if (found && !('routed' in found)) return request.method === 'HEAD' ? { ...found, body: '' } : found;
-      const { path, member } = found?.routed ?? request;
-      const requestContext = { ...event.requestContext, path };
-      return forward({ ...event, requestContext, ...(member && { member }) }, signal).catch((thrown) => {
-        log('router failed', { cause: describe(thrown) }, 'error');
-        return presentationOf(request, event.requestContext.requestId).error(ConversionError.from(thrown));
-      });
-    },
+  const respond: Respond = async (request, signal, event) => {
+    const found = await (await open()).respond(request, environment.origin);
+    if (found && !('routed' in found)) return request.method === 'HEAD' ? { ...found, body: '' } : found;
+    const { path, member } = found?.routed ?? request;
+    const requestContext = { ...event.requestContext, path };
+    return forward({ ...event, requestContext, ...(member && { member }) }, signal).catch((thrown) => {
+      log('router failed', { cause: describe(thrown) }, 'error');
+      return presentationOf(request, event.requestContext.requestId).error(ConversionError.from(thrown));
+    });
   };
-}
-
-interface Means {
-  readonly log: ReturnType<typeof createLog>;
-  /** Takes emails that may be sent after the reply. */
-  readonly keep: (task: Promise<void>) => Promise<void>;
-  readonly forward: Forward;
+  return { respond, idle: async () => void (await Promise.all(tasks)), frontSecret: environment.frontSecret };
 }
 
 /** Opens the site with its secrets and the files beside this script. */
-async function openSite(environment: SiteEnvironment, { log, keep, forward }: Means): Promise<Site> {
+async function openSite(
+  environment: SiteEnvironment,
+  { log, keep, forward }: { log: Log; keep: (task: Promise<void>) => Promise<void>; forward: Forward },
+): Promise<Site> {
   const { origin, resultsOrigin, resultHours, signUp, mail, openId, sizes } = environment;
   const client = new DynamoDBClient(TABLE_CLIENT);
   const table = createDynamoTable({ client, table: environment.keyTable });
