@@ -6,6 +6,7 @@ import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
+import { replaceSources } from '../shared/options/sources.ts';
 import { abortError, untilAborted } from '../shared/time.ts';
 import { LEASE_GRACE } from './admission/admit.ts';
 import type { CallUploads } from './uploads/call-uploads.ts';
@@ -138,12 +139,18 @@ export function cacheHeaders(
   return response === 'file' && left > 0 ? { 'Cache-Control': `public, max-age=${left}` } : {};
 }
 
-/** Returns everything that the result depends on, but not how it is returned or how long it may be kept. */
+/**
+ * Returns everything that the result depends on, but not how it is returned or how long it may be kept. A signature of AWS
+ * in a URL is left out, because a caller who repeats a request signs again, as the URLs of samples are.
+ */
 function identityOf(
   account: string,
   { tool, source, format, outputName, options }: ConversionRequest,
 ): unknown[] {
-  return [account, tool.name, source, format, outputName, options];
+  const unsigned = (url: string) =>
+    /[?&]X-Amz-Signature=/.test(url) ? url.replaceAll(/([?&])X-Amz-[\w-]+=[^&#]*/g, '$1') : url;
+  const sources = replaceSources(tool, options, unsigned);
+  return [account, tool.name, unsigned(source), format, outputName, sources];
 }
 
 /** Returns a hash of a JSON value, which is kept for a waiting request in place of the value. */

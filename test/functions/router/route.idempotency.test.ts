@@ -244,6 +244,17 @@ describe('an Idempotency-Key', () => {
     expect(invoked).toBe(1);
   });
 
+  it('returns the result of a source whose URL was signed again, and of no other one', async () => {
+    const signed = (object: string, time: string) =>
+      `app=tiny&outfile=b.png&infile=${encodeURIComponent(`https://b.s3.amazonaws.com/${object}?versionId=7&X-Amz-Date=${time}&X-Amz-Signature=${time}f`)}`;
+    await call({ query: signed('a.png', '1') });
+
+    expect((await call({ query: signed('a.png', '2') })).headers).toMatchObject(REPLAYED);
+    for (const query of [signed('c.png', '1'), signed('a.png', '1').replace('Id%3D7', 'Id%3D8')])
+      expect((await call({ query })).status).toBe(422);
+    expect(invoked).toBe(1);
+  });
+
   it('lets nobody cache a repeated result, which may be older than a signed link allows', async () => {
     const secret = '0'.repeat(64);
     const { storage, keys } = dependencies;
