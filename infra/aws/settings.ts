@@ -314,7 +314,7 @@ function maxConcurrentOf({ accountConcurrency }: { readonly accountConcurrency: 
 export type Settings = z.output<typeof schema>;
 
 /** Checks settings against the region of the stack, if it is known. @throws Error */
-export function checkRegion({ tenantIsolation, front, site }: Settings, region = ''): void {
+export function checkRegion({ tenantIsolation, front, monthlyBudget, site }: Settings, region = ''): void {
   const unavailable: ReadonlyArray<readonly [unknown, RegExp, string, string]> = [
     [
       tenantIsolation,
@@ -322,7 +322,8 @@ export function checkRegion({ tenantIsolation, front, site }: Settings, region =
       'Lambda offers no tenant isolation',
       'Set tenantIsolation to false',
     ],
-    [front, /^us-gov-/, 'There is no CloudFront', 'Remove front'],
+    [front, /^(us-gov-|cn-)/, 'There is no CloudFront with functions', 'Remove front'],
+    [monthlyBudget, /^us-gov-/, 'There are no budgets', 'Remove monthlyBudget'],
     [site?.cognito, /^cn-/, 'Cognito offers no user pools', 'Remove site.cognito'],
   ];
   for (const [isUsed, regions, what, remedy] of unavailable) {

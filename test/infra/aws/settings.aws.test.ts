@@ -17,18 +17,33 @@ it.each(['us-east-1', 'eu-central-1', 'ap-southeast-2', undefined])('take the de
 });
 
 it.each([
-  [{ front: { timeout: 300 } }, 'us-gov-west-1', 'There is no CloudFront in us-gov-west-1. Remove front'],
+  ...['us-gov-west-1', 'cn-north-1'].map(
+    (region) =>
+      [
+        { front: { timeout: 300 } },
+        region,
+        `There is no CloudFront with functions in ${region}. Remove front`,
+      ] as const,
+  ),
+  [
+    { monthlyBudget: 1, alarmEmail: 'a@example.com' },
+    'us-gov-west-1',
+    'There are no budgets in us-gov-west-1. Remove monthlyBudget',
+  ],
   [
     { site: { cognito: { domain: 'x' } } },
     'cn-north-1',
     'Cognito offers no user pools in cn-north-1. Remove site.cognito',
   ],
-])('are refused for what a region lacks: %j in %s', (own, region, message) => {
-  const settings = parseSettings({ tenantIsolation: false, acceptSharedTenants: true, ...own });
+] as Array<[object, string, string]>)(
+  'are refused for what a region lacks: %j in %s',
+  (own, region, message) => {
+    const settings = parseSettings({ tenantIsolation: false, acceptSharedTenants: true, ...own });
 
-  expect(() => checkRegion(settings, region)).toThrow(message);
-  expect(() => checkRegion(settings, 'eu-central-1')).not.toThrow();
-});
+    expect(() => checkRegion(settings, region)).toThrow(message);
+    expect(() => checkRegion(settings, 'eu-central-1')).not.toThrow();
+  },
+);
 
 describe('the settings', () => {
   it('have a default each', () => {
