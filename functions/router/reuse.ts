@@ -149,8 +149,8 @@ function identityOf(
 ): unknown[] {
   const unsigned = (url: string) =>
     /[?&]X-Amz-Signature=/.test(url) ? url.replaceAll(/([?&])X-Amz-[\w-]+=[^&#]*/g, '$1') : url;
-  const sources = replaceSources(tool, options, unsigned);
-  return [account, tool.name, unsigned(source), format, outputName, sources];
+  const own = replaceSources(tool, options, unsigned);
+  return [account, tool.name, unsigned(source), format, outputName, own];
 }
 
 /** Returns a hash of a JSON value, which is kept for a waiting request in place of the value. */

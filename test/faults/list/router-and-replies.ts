@@ -9,7 +9,7 @@ export const routerAndReplies = [
   ]),
   ...inFile('functions/router/reuse.ts', [
     ['created < 1000 * seconds;', 'created < 1e6 * seconds;'],
-    ['format, outputName, options];', 'format, outputName, Object.keys(options)]);'],
+    ['format, outputName, own];', 'format, outputName, Object.keys(own)];'],
     ['if (run.callers > 0) return;', ''],
     ['running.delete(identity);\n      run.abort', 'run.abort'],
   ]),
