@@ -41,12 +41,17 @@ const OLD = 30;
  * updates.
  */
 export function reportLayerAge(layers: string, names: readonly string[], log: Log, now = Date.now()): void {
+  const days = layerAge(layers, names, now);
+  log('layers', { days });
+  if (days >= OLD) log('layers are old', { days, hint: 'npm run layers -- --update' }, 'warn');
+}
+
+/** Returns how many days ago the oldest layer was built. A layer that is missing will be new. */
+export function layerAge(layers: string, names: readonly string[], now = Date.now()): number {
   const built = names.map(
     (name) => statSync(join(layers, name, '.recipe'), { throwIfNoEntry: false })?.mtimeMs ?? now,
   );
-  const days = Math.floor((now - Math.min(now, ...built)) / DAY);
-  log('layers', { days });
-  if (days >= OLD) log('layers are old', { days, hint: 'npm run layers -- --update' }, 'warn');
+  return Math.floor((now - Math.min(now, ...built)) / DAY);
 }
 
 /**
