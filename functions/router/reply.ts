@@ -155,7 +155,7 @@ function json(requestId: string): Presentation {
     error,
     key: (contact) => {
       const { headers } = unauthorizedReply(contact);
-      const message = `Provide a valid API key. To get one, ${contact.canSignUp === false ? 'see' : 'sign up at'} ${contact.accountUrl}. Support: ${contact.supportUrl}.`;
+      const message = `Provide a valid API key. To get one, ${signUpText(contact)}. Support: ${contact.supportUrl}.`;
       const reply = error(new ConversionError('INVALID_KEY', message));
       return withHeaders(reply, { 'WWW-Authenticate': headers['WWW-Authenticate'] ?? '' });
     },
@@ -252,12 +252,16 @@ function unauthorizedReply(contact: Contact): TextReply {
   return { status: ERRORS.INVALID_KEY.status, headers, body: keyText(contact) };
 }
 
-function keyText({ accountUrl, supportUrl, canSignUp = true, hasDemo = true }: Contact): string {
-  const how = canSignUp
-    ? `sign up for an account at ${accountUrl} and read the key on its information page.`
-    : `see ${accountUrl}.`;
+function keyText(contact: Contact): string {
+  const { supportUrl, signUp, hasDemo = true } = contact;
+  const key = signUp === 'off' ? '' : ' and read the key on its information page';
   const demo = hasDemo ? ' Without a valid key the service works in demo mode.' : '';
-  return `[ERROR] Please provide a valid APIKEY. To get one, ${how} Support: ${supportUrl}.${demo}`;
+  return `[ERROR] Please provide a valid APIKEY. To get one, ${signUpText(contact)}${key}. Support: ${supportUrl}.${demo}`;
+}
+
+function signUpText({ accountUrl, signUp }: Contact): string {
+  if (signUp === 'off') return `see ${accountUrl}`;
+  return `${signUp === 'invited' ? 'ask for an invitation, ' : ''}sign up for an account at ${accountUrl}`;
 }
 
 /** Returns a JSON response, for endpoints other than conversions. */

@@ -260,8 +260,8 @@ export const LIVE = {
   /** Replies of a proxy, whose page is not for people. */
   foreign: (status: number) =>
     status === 413
-      ? 'The file is larger than the server in front of this service allows.'
-      : `The server in front of this service replied with status ${status}. Retry in a minute.`,
+      ? 'The file is too large for the web server.'
+      : `The web server replied with status ${status}. Retry in a minute.`,
   cancelled: 'Cancelled.',
   closed: 'The connection was closed.',
   sending: (percent: number) => `Sending the file … ${percent} %`,

@@ -85,13 +85,20 @@ export function readSettings() {
 
 type Read = ReturnType<typeof readAll<typeof SETTINGS>>;
 
+/** The account URL of another site is where everyone gets a key. */
+function signUpOf({ ACCOUNT_URL, SITE, SIGN_UP }: Read): NonNullable<RouterSettings['contact']['signUp']> {
+  if (ACCOUNT_URL !== undefined) return 'open';
+  if (SITE !== 'on' || SIGN_UP === 'off') return 'off';
+  return SIGN_UP === 'open' ? 'open' : 'invited';
+}
+
 function routerSettingsOf(read: Read, origin: string): RouterSettings {
   const { ACCOUNT_URL, DEMO, DEMO_PER_ADDRESS: perAddress, DEMO_PER_HOUR: perHour } = read;
   return {
     contact: {
       accountUrl: ACCOUNT_URL ?? `${origin}/account`,
       supportUrl: read.SUPPORT_URL ?? `${origin}/support`,
-      canSignUp: (read.SITE === 'on' && read.SIGN_UP === 'open') || ACCOUNT_URL !== undefined,
+      signUp: signUpOf(read),
       hasDemo: DEMO === 'on',
     },
     defaultLimits: withoutZeros({

@@ -23,8 +23,8 @@ export interface DemoSettings {
 export interface Contact {
   readonly accountUrl: string;
   readonly supportUrl: string;
-  /** Whether people can sign up at `accountUrl`. Defaults to true. */
-  readonly canSignUp?: boolean;
+  /** Who can sign up at `accountUrl`. Defaults to everyone. */
+  readonly signUp?: 'open' | 'invited' | 'off';
   /** Whether demo mode is on. Defaults to true. */
   readonly hasDemo?: boolean;
 }

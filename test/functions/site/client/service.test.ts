@@ -90,7 +90,7 @@ it.each([
     '<html>413 Request Entity Too Large</html>',
     /^The file is larger than the server in front/,
   ],
-  [502, 'text/html', '<html>nginx</html>', /^The server in front of this service replied with status 502\./],
+  [502, 'text/html', '<html>nginx</html>', /^The web server replied with status 502\./],
   [504, 'text/plain', 'upstream request timeout', /^The server in front .* 504\./],
   [200, 'text/html', '<p>Sign in to the network</p>', /^The server in front .* 200\./],
   [
