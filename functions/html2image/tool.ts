@@ -78,7 +78,7 @@ const html2imageOptions = {
     }),
   }),
   ...category('Image', {
-    resize: resizing('Resize the image as imageproc does, such as 200x200 for at most that size'),
+    resize: resizing('Resize as in imageproc: 200x200 is at most that size'),
     quality: integer('--quality', {
       min: 1,
       max: 100,

@@ -69,9 +69,7 @@ export const sizeOptions = {
     ...PIXELS,
     description: 'Set the height of a page in pixels. Overrides the resolution',
   }),
-  resize: resizing(
-    'Resize the page as imageproc does, such as 200x200 for at most that size. It is drawn in the final size',
-  ),
+  resize: resizing('Resize as in imageproc: 200x200 is at most that size'),
 } as const;
 
 /** Options that the PDF engine understands. The names are those of pdftoppm and VeryPDF's pdf2img. */
