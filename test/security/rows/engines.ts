@@ -277,7 +277,8 @@ export const sharedTemporary: Row = {
       { sources: [jobs.port], isWarm: effort.extent !== 'short' },
       async (service) => {
         const folders = (await readdir(service.temporary)).filter((name) => name.startsWith('docmill-'));
-        for (const name of folders) rmSync(join(service.temporary, name), { recursive: true, force: true });
+        for (const name of folders)
+          rmSync(join(service.temporary, name), { recursive: true, force: true, maxRetries: 10 });
         const failures: string[] = folders.length === 1 ? [] : [`${folders.length} directories`];
         const short = /^(pdftools|imageproc)$/;
         const queries = Array.from({ length: 2 * SAMPLES.length }, (_, index) => jobs.query(index)).filter(

@@ -134,14 +134,15 @@ export async function openSite(initial: SiteOptions) {
       ({ base, forms, pages, close } = await serve(options));
     },
 
-    /** Signs in with a link that an operator created, and returns the cookie and what the page shows. */
+    /** Signs in with a link that an operator created, and returns the cookie and what the account page shows. */
     async enter(email: string) {
       const token = await members.invite(email);
       entered += 1;
       // Attempts from one IP address are limited.
       const headers = { 'X-Forwarded-For': `192.0.2.${entered % 250}` };
-      const { cookie, body, status } = await visit('/account/sign-in', { form: { token }, headers });
+      const { cookie, status } = await visit('/account/sign-in', { form: { token }, headers });
       if (!cookie) throw new Error(`${email} could not sign in: ${status}.`);
+      const { body } = await visit('/account', { cookie });
       return { cookie, token, body };
     },
 
