@@ -192,7 +192,7 @@ export async function composeService(
 
   const descriptors = divideDescriptors({ workers: warmWorkers.max + maxDownloaders, queue });
   if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
-  let [isStopping, requests] = [false, 0];
+  let [isStopping, isClosed, requests] = [false, false, 0];
   const operation: Operation = {
     version,
     health: engines.health,
@@ -266,7 +266,7 @@ export async function composeService(
         downloads &&
         downloaders
           .warm()
-          .catch((thrown) => log('downloads not started', { cause: describe(thrown) }, 'error'));
+          .catch((thrown) => !isClosed && log('downloads not started', { cause: describe(thrown) }, 'error'));
       await Promise.all([engines.warm(warm), warmed]);
     },
     /** Rejects new requests. */
@@ -275,6 +275,7 @@ export async function composeService(
     },
     /** Kills every engine. */
     async close() {
+      isClosed = true;
       const closed = engines.close().then(() => within(ABORT_TIME, ended()));
       await Promise.all([closed, downloaders.close(), traces?.flush()]);
       await removeTemporary(temporary);

@@ -41,6 +41,7 @@ export async function loadEngines(
     }),
   );
   let restarted = Number.NEGATIVE_INFINITY;
+  let isClosed = false;
   return {
     health: async () => {
       if (performance.now() - restarted > RESTART_INTERVAL) {
@@ -56,12 +57,14 @@ export async function loadEngines(
       await Promise.all(
         chosen.map(({ engine, entry: [tool] }) =>
           engine.warm?.().catch((error: unknown) => {
-            dependencies.log('engine not started', { tool, cause: describe(error) }, 'error');
+            // Closing kills an engine that is still starting.
+            if (!isClosed) dependencies.log('engine not started', { tool, cause: describe(error) }, 'error');
           }),
         ),
       );
     },
     close: async () => {
+      isClosed = true;
       await Promise.all(loaded.map(({ engine }) => engine.close()));
     },
   };
