@@ -1,3 +1,4 @@
+import { JOB_PARAMETERS, type JobOptions, readJobOptions } from '../jobs/options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import { containsApiKey } from '../shared/log.ts';
@@ -29,6 +30,8 @@ export interface ConversionRequest extends NamedOptions {
   readonly cache?: number;
   /** Whether the result is deleted once it has been sent. */
   readonly isOnce?: boolean;
+  /** Set if the caller does not wait for the result. */
+  readonly job?: JobOptions;
 }
 
 /** Maximum number of parameters of a request, including those in an unencoded `infile`. */
@@ -46,6 +49,7 @@ const COMMON = [
   '_keep',
   ...LINK_PARAMETERS,
   '_response',
+  ...JOB_PARAMETERS,
 ] as const;
 const COMMON_NAMES: ReadonlySet<string> = new Set(COMMON);
 export type CommonName = (typeof COMMON)[number];
@@ -60,6 +64,8 @@ export interface QueryOrigin {
   readonly isObject?: boolean;
   /** Whether `infile` can be anything other than an http or https URL. */
   readonly canUpload?: boolean | undefined;
+  /** Whether `_async` is 1 by default. */
+  readonly isJob?: boolean | undefined;
 }
 
 /**
@@ -73,7 +79,7 @@ export function readRequest(
   origin: QueryOrigin = {},
 ): ConversionRequest {
   checkLength(query);
-  const { unordered = 0, canUpload = false } = origin;
+  const { unordered = 0, canUpload = false, isJob = false } = origin;
   const readInfile = canUpload ? readSource : readSourceUrl;
   const { pairs, url } = origin.isObject ? { pairs: query, url: undefined } : splitUrl(query, tools);
   const [first, later] = [createIssues(), createIssues()];
@@ -86,6 +92,14 @@ export function readRequest(
   );
   const cache = later.attempt(() => readCache(optional(pairs, '_cache')), '_cache');
   const isOnce = later.attempt(() => readOnce(optional(pairs, '_keep'), cache), '_keep');
+  const job = later.attempt(() =>
+    readJobOptions({
+      async: optional(pairs, '_async'),
+      webhook: optional(pairs, '_webhook'),
+      response,
+      isJob,
+    }),
+  );
   const words = later.attempt(() => splitWords(optional(pairs, '_args') ?? ''), '_args') ?? [];
   const named = pairs.filter(({ name }) => !COMMON_NAMES.has(name));
 
@@ -109,6 +123,7 @@ export function readRequest(
       response: response!,
       ...(cache !== undefined && { cache }),
       ...(isOnce && { isOnce }),
+      ...(job && { job }),
       ...(pairs.length < query.length && { isReassembled: true }),
       options: read!.options,
       optionNames: rest.map(({ name }) => name),

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { ConversionError, ERRORS } from '../shared/errors.ts';
+import { ConversionError } from '../shared/errors.ts';
 import { DAY } from '../shared/time.ts';
-import type { InvocationResult } from './invoke.ts';
 import type { Table } from './table.ts';
 
 /** A request with an `Idempotency-Key`. */
@@ -15,22 +14,19 @@ interface IdempotentRequest {
   readonly until: number;
 }
 
-/**
- * Ends a running request. Keeps its result, unless the conversion failed through no fault of the caller: then the key can be
- * used again.
- */
-type End = (result?: InvocationResult) => Promise<void>;
+/** Ends a running request. Keeps its result, if there is one. Otherwise the key can be used again. */
+type End<Value> = (value?: Value) => Promise<void>;
 
-/** Keeps results of requests with an `Idempotency-Key` for a day, separately for each account. */
+/** Keeps results, which are JSON values, of requests with an `Idempotency-Key` for a day, separately for each account. */
 export interface Idempotency {
   /**
    * Returns the result of an earlier request with this key if `isUsable`. Otherwise this request is now running.
    * @throws ConversionError `REQUEST_IN_PROGRESS`, or `IDEMPOTENCY_KEY_REUSED` for the key of another request
    */
-  begin(
+  begin<Value>(
     request: IdempotentRequest,
-    isUsable: (result: InvocationResult) => Promise<boolean>,
-  ): Promise<{ readonly kept: InvocationResult } | { readonly end: End }>;
+    isUsable: (value: Value) => Promise<boolean>,
+  ): Promise<{ readonly kept: Value } | { readonly end: End<Value> }>;
   /** Deletes everything about an account, and returns the number of its keys. On AWS this reads the whole table. */
   erase(account: string): Promise<number>;
 }
@@ -39,32 +35,32 @@ const PREFIX = 'idempotent#';
 
 /** Keeps one item per key. Calls delete none, which the router on AWS may not do. */
 export function createIdempotency(table: Table): Idempotency {
-  const begun = (id: string, token: string): { readonly end: End } => ({
-    async end(result) {
-      const isKept = result && (result.ok || ERRORS[result.error.code].status < 500);
-      const { measured: _, ...facts } = result ?? {};
-      const set = isKept ? { result: JSON.stringify(facts) } : { expires: Date.now() };
+  const begun = <Value>(id: string, token: string): { readonly end: End<Value> } => ({
+    async end(value) {
+      const set = value === undefined ? { expires: Date.now() } : { result: JSON.stringify(value) };
       await table.update(id, { set, when: { token: { is: token } } });
     },
   });
 
   return {
-    async begin({ account, key, request, until }, isUsable) {
+    async begin<Value>(
+      { account, key, request, until }: IdempotentRequest,
+      isUsable: (value: Value) => Promise<boolean>,
+    ) {
       const hash = createHash('sha256').update(JSON.stringify([account, key]));
       const id = `${PREFIX}${hash.digest('hex')}`;
       const [now, token] = [Date.now(), randomUUID()];
       const set = { account, request, token, until, result: undefined, expires: now + DAY };
-      if (await table.update(id, { set, when: { id: 'absent' } })) return begun(id, token);
+      if (await table.update(id, { set, when: { id: 'absent' } })) return begun<Value>(id, token);
 
       const found = await table.get(id);
       if (found && found.request !== request) throw new ConversionError('IDEMPOTENCY_KEY_REUSED');
-      const kept =
-        found?.result === undefined ? undefined : (JSON.parse(String(found.result)) as InvocationResult);
+      const kept = found?.result === undefined ? undefined : (JSON.parse(String(found.result)) as Value);
       if (kept && (await isUsable(kept))) return { kept };
       // Its files have been deleted, or the process that ran it was killed.
       const isOver = found && (kept || Number(found.until) <= now);
       const when = { token: { is: String(found?.token) } };
-      if (isOver && (await table.update(id, { set, when }))) return begun(id, token);
+      if (isOver && (await table.update(id, { set, when }))) return begun<Value>(id, token);
       throw new ConversionError('REQUEST_IN_PROGRESS');
     },
 

@@ -71,6 +71,8 @@ export interface KeyFinder {
   find(apiKey: string): Promise<KeyRecord | undefined>;
   /** Returns a valid signing key by its ID, or `undefined` for any other. */
   findSigner(id: string): Promise<Signer | undefined>;
+  /** Returns the record of a key by its ID, whether or not it is valid. Absent if the router finds keys only by themselves. */
+  get?(id: string): Promise<KeyRecord | undefined>;
 }
 
 /** The key table. Only hashes are stored, so a key can be read only once: when it is created. */
@@ -224,5 +226,6 @@ export function withKeys(
   return {
     find: async (apiKey) => records.get(hashApiKey(apiKey)) ?? keys.find(apiKey),
     findSigner: (id) => keys.findSigner(id),
+    get: async (id) => [...records.values()].find((record) => record.id === id) ?? keys.get?.(id),
   };
 }

@@ -133,6 +133,8 @@ export interface Uploads {
   readForm?(fields: ReadonlyMap<string, string>): UploadTarget;
   /** Whether an upload was stored and has not expired. */
   exists(objectKey: string): Promise<boolean>;
+  /** Keeps an upload until a point in time, in epoch milliseconds. Absent if every upload is kept for a day. */
+  keep?(objectKey: string, until: number): Promise<void>;
   /** Deletes an upload if it exists. */
   remove(upload: Pick<Upload, 'objectKey' | 'account'>): Promise<void>;
 }

@@ -1,3 +1,5 @@
+import { createJobs } from '../jobs/store.ts';
+import { createWebhookSecrets } from '../jobs/webhooks/secrets.ts';
 import { createAccounts } from './accounts.ts';
 import { createIdempotency } from './idempotency.ts';
 import { createKeys } from './key-store.ts';
@@ -18,6 +20,8 @@ export function createStores(table: Table, tools: readonly string[], counts = ta
     usage: createUsage(counts, tools),
     failures: createFailures(counts),
     idempotency: createIdempotency(counts),
+    jobs: createJobs(table, counts),
+    webhookSecrets: createWebhookSecrets(table),
   };
 }
 

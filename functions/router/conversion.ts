@@ -7,7 +7,7 @@ import { ConversionError, type ErrorReport } from '../shared/errors.ts';
 import { describe } from '../shared/log.ts';
 import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
-import { admit, type LimitDependencies } from './admission/admit.ts';
+import { type AdmittedWork, admit, type LimitDependencies } from './admission/admit.ts';
 import { toolForSource } from './auto.ts';
 import {
   type CallFacts,
@@ -23,7 +23,7 @@ import { invokeTool } from './invoke.ts';
 import { convertCached, convertOnce, hashOf } from './reuse.ts';
 import { takeTurn } from './turn.ts';
 import { type Body, UPLOAD_TIMES } from './uploads/body.ts';
-import { CallUploads, type OpenedRequest } from './uploads/call-uploads.ts';
+import { CallUploads, type OpenedRequest, type SavedUploads } from './uploads/call-uploads.ts';
 
 /** Who works, for the limits and the log, and what stops the work. */
 interface Counted {
@@ -40,6 +40,18 @@ interface ConversionCall extends Counted {
   readonly body?: Body | undefined;
   /** The value of the header. */
   readonly idempotencyKey?: string | undefined;
+  /** A request that was accepted earlier, as a job, with its uploads. Then `query` and `body` are not read. */
+  readonly accepted?: { readonly request: ConversionRequest; readonly uploads: SavedUploads };
+  /** Whether only a job can be the result, so that the call is not a conversion in progress. */
+  readonly isJob?: boolean;
+}
+
+/** What becomes of a call. */
+interface Outcomes<Value> {
+  /** Returns what the caller needs of a result, while the conversion still counts as in progress. */
+  deliver(finished: Finished): Promise<Value>;
+  /** Accepts a job, with the uploads that it takes over. Absent if there are no jobs. */
+  defer?(request: ConversionRequest, uploads: CallUploads): Promise<Value>;
 }
 
 /** A conversion that has a result. */
@@ -60,24 +72,30 @@ export type Ended<Value> = {
 const ANY_UPLOAD: Parameter = { name: 'infile', value: `upload:${'0'.repeat(32)}/source` };
 
 /**
- * Runs a conversion from its admission to its release. Nothing in it depends on a reply: `deliver` turns the result
- * into what the caller needs, while the conversion still counts as in progress. Fails as `whileAdmitted` does.
+ * Runs a conversion from its admission to its release, or accepts it as a job. Nothing in it depends on a reply. Fails as
+ * `whileAdmitted` does.
  */
 export function runConversion<Value>(
   call: ConversionCall,
   dependencies: Dependencies,
-  deliver: (finished: Finished) => Promise<Value>,
+  { deliver, defer }: Outcomes<Value>,
 ): Promise<Ended<Value>> {
-  const { key, trace, signal, body } = call;
+  const { key, trace, signal, body, isJob = false } = call;
   const { account } = key;
   const { limits, log, afterReply = beforeReply } = dependencies;
   const { idempotencyKey } = call;
-  const uploads = new CallUploads(account, dependencies, signal, idempotencyKey !== undefined);
+  const isHashed = idempotencyKey !== undefined;
+  const uploads = new CallUploads(account, dependencies, signal, { isHashed, saved: call.accepted?.uploads });
   const maxDuration = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
 
   const run = async (report: (progress: Progress) => void) => {
     await takeTurn(account);
-    const accepted = await acceptRequest(call, uploads, dependencies);
+    const accepted = call.accepted?.request ?? (await acceptRequest(call, uploads, dependencies));
+    if (accepted.job && !call.accepted) {
+      if (!defer) throw noJobsError();
+      return defer(accepted, uploads);
+    }
+    if (isJob) throw new Error('A call was admitted as a job and is none.');
     let request: OpenedRequest = accepted;
     const once = { accepted, uploads, account, key: idempotencyKey, maxDuration };
     // Until it is known that it converts something.
@@ -106,7 +124,7 @@ export function runConversion<Value>(
       await Promise.all([recordUsage(facts, dependencies), failed, closed]);
     });
   };
-  return whileAdmitted({ ...call, maxDuration }, dependencies, run, record);
+  return whileAdmitted({ ...call, maxDuration, isCounted: !isJob }, dependencies, run, record);
 }
 
 /**
@@ -114,15 +132,15 @@ export function runConversion<Value>(
  * known in the end. Fails only if the limits cannot be read.
  */
 export async function whileAdmitted<Value>(
-  { key, trace, signal, maxDuration }: Counted & { readonly maxDuration: number },
+  { key, trace, signal, ...admission }: Counted & Omit<AdmittedWork, 'key'>,
   dependencies: LimitDependencies,
   run: (report: (progress: Progress) => void) => Promise<Value>,
   record: (facts: CallFacts) => Promise<void> = async () => {},
 ): Promise<Ended<Value>> {
   const { id: keyId, account } = key;
-  const admission = await admit({ key, maxDuration }, dependencies);
-  if (!admission.admitted) {
-    const { error, headers } = admission;
+  const admitted = await admit({ key, ...admission }, dependencies);
+  if (!admitted.admitted) {
+    const { error, headers } = admitted;
     return { error, headers, facts: { code: error.code, keyId, account } };
   }
   let progress: Progress = {};
@@ -133,7 +151,7 @@ export async function whileAdmitted<Value>(
   const exceedsShare = 'error' in outcome && outcome.error.detailsOf('OVERLOADED').share !== undefined;
   const facts = { ...progress, code: outcome.code, keyId, account, exceedsShare };
   await record(facts);
-  return { ...outcome, facts, headers: await admission.release(refundOf(facts)) };
+  return { ...outcome, facts, headers: await admitted.release(refundOf(facts)) };
 }
 
 /**
@@ -141,12 +159,12 @@ export async function whileAdmitted<Value>(
  * @throws ConversionError with every mistake in the parameters. If all of them are known, no source is received first.
  */
 async function acceptRequest(
-  { query, unordered, body, key, trace, signal }: ConversionCall,
+  { query, unordered, body, key, trace, signal, isJob }: ConversionCall,
   uploads: CallUploads,
   dependencies: Dependencies,
 ): Promise<ConversionRequest> {
   const read = (added: readonly Parameter[]) => {
-    const origin = { unordered, canUpload: dependencies.uploads !== undefined };
+    const origin = { unordered, canUpload: dependencies.uploads !== undefined, isJob };
     const found = readRequest([...query, ...added], dependencies.tools, origin);
     if (!found.isAuto) checkTool(found.tool, key);
     return found;
@@ -207,6 +225,10 @@ function keptError(): ConversionError {
     'BAD_PARAMETER',
     "Parameter '_keep=0' requires '_response=file' on this deployment. To delete other results, send DELETE to /api/results.",
   );
+}
+
+function noJobsError(): ConversionError {
+  return new ConversionError('BAD_PARAMETER', "This service has no jobs. Leave out '_async' and '_webhook'.");
 }
 
 function checkTool({ name }: Tool, { tools }: KeyRecord): void {

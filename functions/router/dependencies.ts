@@ -1,4 +1,5 @@
 import type { SampleUrl } from '../conversion/request.ts';
+import type { JobQueue } from '../jobs/queue.ts';
 import type { Idempotency } from '../platform/idempotency.ts';
 import type { AfterReply } from '../platform/invoke.ts';
 import type { KeyFinder } from '../platform/keys.ts';
@@ -37,6 +38,8 @@ export interface Dependencies
   readonly coalesce: Coalesce;
   /** Requests cannot be repeated safely if absent. */
   readonly idempotency?: Idempotency | undefined;
+  /** Conversions cannot be jobs if absent. */
+  readonly queue?: JobQueue | undefined;
   /** Caches results for requests with `_cache`. Nothing is cached if absent. */
   readonly resultCache?: ResultCache | undefined;
   /** Returns why all requests are currently rejected, for example because the service is stopping. */

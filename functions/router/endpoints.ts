@@ -9,7 +9,7 @@ import type { RateLimits } from '../shared/settings/service.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
 import { monthOf } from '../shared/time.ts';
 import { limitsOf } from './admission/admit.ts';
-import { FILES_PATH, type HttpRequest, JSON_PATH } from './http.ts';
+import { FILES_PATH, type HttpRequest, JOBS_PATH, JSON_PATH } from './http.ts';
 import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
 
 export interface Route {
@@ -24,6 +24,7 @@ export interface Route {
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 const NAMED = '/api/{name}';
+const JOB_PATH = `${JOBS_PATH}/{id}` as const;
 
 /**
  * The paths of the API. The router, the OpenAPI description and the gateway on AWS read this list. `curl -T` appends
@@ -35,6 +36,8 @@ export const ROUTES = {
   '/api/usage': { endpoint: 'usage', methods: ['GET'] },
   '/api/uploads': { endpoint: 'uploads', methods: [], uploadMethods: ['POST', 'DELETE'] },
   '/api/results': { endpoint: 'results', methods: ['DELETE'] },
+  [JOBS_PATH]: { endpoint: 'jobs', methods: ['GET', 'POST'] },
+  [JOB_PATH]: { endpoint: 'jobs', methods: ['GET', 'DELETE'] },
   '/api/health': { endpoint: 'health', methods: ['GET'], isPublic: true },
   '/api/version': { endpoint: 'version', methods: ['GET'], isPublic: true },
   '/api/openapi.json': { endpoint: 'openapi', methods: ['GET'], isPublic: true },
@@ -73,6 +76,7 @@ function pathOf(
   if (isNamed && method === 'PUT') return NAMED;
   if (path === '/api/') return '/api';
   if (Object.hasOwn(ROUTES, path) && path !== NAMED) return path as Path;
+  if (/^\/api\/jobs\/[^/]+$/.test(path)) return JOB_PATH;
   // A browser asks with OPTIONS whether it may send the file.
   if (isNamed && method === 'OPTIONS') return NAMED;
   return method === 'DELETE' && servesFiles && path.startsWith(FILES_PATH) ? '/api/results' : undefined;

@@ -6,6 +6,9 @@ import type { Parameter } from '../shared/options/option.ts';
 /** The path whose responses are JSON, and whose POST takes the parameters as JSON. */
 export const JSON_PATH = '/api/json';
 
+/** The path of jobs. A POST to it asks for one. */
+export const JOBS_PATH = '/api/jobs';
+
 /** Path below which results are served on one machine. */
 export const FILES_PATH = '/files/';
 
@@ -31,6 +34,8 @@ export interface HttpRequest {
   readonly body?: Readable | undefined;
   /** Set for a member of the site, who needs no API key. */
   readonly member?: KeyRecord | undefined;
+  /** Origin of the service, for URLs in the response. */
+  readonly origin?: string | undefined;
   /** IP address of the caller. */
   readonly ip?: string | undefined;
 }

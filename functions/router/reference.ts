@@ -1,4 +1,5 @@
 import { AUTO, type CommonName, MAX_CACHE, RESPONSES } from '../conversion/request.ts';
+import { jobOperations } from '../jobs/reference.ts';
 import { ERRORS } from '../shared/errors.ts';
 import type { JsonSchema } from '../shared/options/option.ts';
 import { properties, referenceOf } from '../shared/options/reference.ts';
@@ -173,6 +174,7 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
         responses: { 204: { description: 'Deleted.' }, ...failures() },
       },
     },
+    ...jobOperations(OUTPUTS.properties, (schema) => ({ 200: json(schema), ...failures() })),
     '/api/usage': get('usage', 'Returns the usage of this month and the limits of the account.'),
     '/api/health': get('health', 'Returns the state of each tool.'),
     '/api/version': get('version', 'Returns the versions of the service and its engines.'),
@@ -338,6 +340,11 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
       description: '0 deletes the result once it has been sent.',
       schema: { type: 'integer', enum: [0, 1], default: 1 },
     },
+    _async: {
+      description: '1 responds at once with the URL of a job that converts.',
+      schema: { type: 'integer', enum: [0, 1], default: 0 },
+    },
+    _webhook: { description: 'URL that is told when the job has ended. Implies _async.', schema: NOT_EMPTY },
     _key: { description: 'Signed links: the ID of the signing key.', schema: TEXT },
     _expires: { description: 'Signed links: seconds since 1970.', schema: { type: 'integer' } },
     _signature: { description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },

@@ -34,6 +34,8 @@ interface Stored {
 
 /** The format of the responses to one request. */
 export interface Presentation {
+  /** Returns the response to a job that was accepted. */
+  job(url: string, description: object): HttpReply;
   output(request: ConversionRequest, result: Converted, stored: Stored): Promise<HttpReply>;
   error(error: ConversionError): HttpReply;
   /** Returns the response to a missing or invalid key, with the URL of a demo result. */
@@ -57,10 +59,16 @@ export function presentationOf(http: PresentedRequest, requestId: string): Prese
   return {
     output: (request, result, stored) =>
       deliverReply(request, result, stored, () => outputReply(request, result, stored.storage)),
+    job: (url) => accepted(url, { status: 202, headers: HEADERS, body: `[Job] ${url}<br>` }),
     error: errorReply,
     key: (contact, url) => (hasKeyStatus ? unauthorizedReply(contact) : keyReply(contact, url)),
     hasKeyStatus,
   };
+}
+
+/** Adds where and when to ask for a job. */
+function accepted(url: string, reply: HttpReply): HttpReply {
+  return withHeaders(reply, { Location: url, 'Retry-After': '1' });
 }
 
 /** A media range of JSON in an `Accept` header, with its parameters. */
@@ -130,28 +138,12 @@ function json(requestId: string): Presentation {
   return {
     output: (request, result, stored) =>
       deliverReply(request, result, stored, async () => {
-        const { storage } = stored;
-        const { objectKeys, stored: files, pageCount, settled, sourceKind, warnings } = result;
-        const expires = storage.urlLifetime === undefined ? undefined : expiryAfter(storage.urlLifetime);
-        const outputs = objectKeys.map(async (objectKey, index) => ({
-          url: await storage.url(objectKey),
-          name: objectKey.slice(objectKey.lastIndexOf('/') + 1),
-          contentType: contentTypeOf(request),
-          ...files?.[index],
-          ...(expires !== undefined && { expires }),
-        }));
-        const reply = jsonReply(200, {
-          outputs: await Promise.all(outputs),
-          ...(pageCount !== undefined && { pageCount }),
-          ...(request.isAuto && { app: request.tool.name }),
-          ignored: namesWithoutEffect(request, sourceKind),
-          ...(settled !== undefined && { settled }),
-          ...(warnings?.length && { warnings }),
-          requestId,
-        });
+        const described = await describeResult(request, result, stored.storage);
+        const reply = jsonReply(200, { ...described, requestId });
         const { 'Content-Type': _, ...others } = detailHeaders(request, result);
         return withHeaders(reply, others);
       }),
+    job: (url, description) => accepted(url, jsonReply(202, description)),
     error,
     key: (contact) => {
       const { headers } = unauthorizedReply(contact);
@@ -160,6 +152,30 @@ function json(requestId: string): Presentation {
       return withHeaders(reply, { 'WWW-Authenticate': headers['WWW-Authenticate'] ?? '' });
     },
     hasKeyStatus: true,
+  };
+}
+
+/** Returns the JSON form of a result. */
+export async function describeResult(
+  request: ConversionRequest,
+  { objectKeys, stored: files, pageCount, settled, sourceKind, warnings }: Converted,
+  storage: Storage,
+) {
+  const expires = storage.urlLifetime === undefined ? undefined : expiryAfter(storage.urlLifetime);
+  const outputs = objectKeys.map(async (objectKey, index) => ({
+    url: await storage.url(objectKey),
+    name: objectKey.slice(objectKey.lastIndexOf('/') + 1),
+    contentType: contentTypeOf(request),
+    ...files?.[index],
+    ...(expires !== undefined && { expires }),
+  }));
+  return {
+    outputs: await Promise.all(outputs),
+    ...(pageCount !== undefined && { pageCount }),
+    ...(request.isAuto && { app: request.tool.name }),
+    ignored: namesWithoutEffect(request, sourceKind),
+    ...(settled !== undefined && { settled }),
+    ...(warnings?.length && { warnings }),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Idempotency } from '../platform/idempotency.ts';
 import type { InvocationResult } from '../platform/invoke.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
-import { ConversionError } from '../shared/errors.ts';
+import { ConversionError, ERRORS } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { replaceSources } from '../shared/options/sources.ts';
 import { abortError, untilAborted } from '../shared/time.ts';
@@ -76,7 +76,7 @@ async function areStored(result: InvocationResult, storage: Pick<Storage, 'exist
   return (await Promise.all(stored)).every(Boolean);
 }
 
-interface OnceRequest {
+export interface OnceRequest {
   readonly accepted: ConversionRequest;
   readonly uploads: Pick<CallUploads, 'identify'>;
   readonly account: string;
@@ -92,26 +92,59 @@ interface OnceRequest {
  * @throws ConversionError `BAD_PARAMETER`, and those of `Idempotency`
  */
 export async function convertOnce<Converted extends { readonly result: InvocationResult }>(
-  { accepted, uploads, account, key, maxDuration }: OnceRequest,
-  { idempotency, storage, log }: ReuseDependencies,
+  request: OnceRequest,
+  dependencies: ReuseDependencies,
   convert: () => Promise<Converted>,
 ): Promise<Converted | { readonly result: InvocationResult; readonly isRepeated: true }> {
-  if (key === undefined || !idempotency) return convert();
-  const request = hashOf([
-    uploads.identify(JSON.stringify([...identityOf(account, accepted), accepted.isOnce])),
-  ]);
+  return once(request, dependencies, {
+    work: convert,
+    keep: ({ result: { measured: _, ...result } }) =>
+      result.ok || ERRORS[result.error.code].status < 500 ? result : undefined,
+    reuse: async (result: InvocationResult) =>
+      (await areStored(result, dependencies.storage)) ? { result, isRepeated: true as const } : undefined,
+  });
+}
+
+/**
+ * Does `work`, unless an earlier request of the same account had the same `Idempotency-Key`: then `reuse` returns its result
+ * from what `keep` had left of it. Nothing is kept of a failure that is not the caller's.
+ */
+export async function once<Result, Kept, Reused>(
+  { accepted, uploads, account, key, maxDuration }: OnceRequest,
+  { idempotency, log }: Pick<ReuseDependencies, 'idempotency' | 'log'>,
+  {
+    work,
+    keep,
+    reuse,
+  }: {
+    work(): Promise<Result>;
+    keep(result: Result): Kept | undefined;
+    /** Returns `undefined` if the result does not exist any more. */
+    reuse(kept: Kept): Promise<Reused | undefined>;
+  },
+): Promise<Result | Reused> {
+  if (key === undefined || !idempotency) return work();
+  const { isOnce, job } = accepted;
+  const identity = [...identityOf(account, accepted), isOnce, ...(job ? [job] : [])];
+  const request = hashOf([uploads.identify(JSON.stringify(identity))]);
   const until = Date.now() + maxDuration + LEASE_GRACE;
-  const begun = await idempotency.begin({ account, key: readKey(key), request, until }, (result) =>
-    areStored(result, storage),
+  let reused: Reused | undefined;
+  const begun = await idempotency.begin<Kept>(
+    { account, key: readKey(key), request, until },
+    async (kept) => {
+      reused = await reuse(kept);
+      return reused !== undefined;
+    },
   );
-  if ('kept' in begun) return { result: begun.kept, isRepeated: true };
-  let converted: Converted | undefined;
+  if ('kept' in begun) return reused!;
+  let kept: Kept | undefined;
   try {
-    converted = await convert();
-    return converted;
+    const result = await work();
+    kept = keep(result);
+    return result;
   } finally {
     // The result exists, so the caller gets it even if it could not be kept.
-    await begun.end(converted?.result).catch((thrown: unknown) => {
+    await begun.end(kept).catch((thrown: unknown) => {
       log('idempotency key not recorded', { cause: describe(thrown) }, 'error');
     });
   }

@@ -1,4 +1,5 @@
 import { checkLength, parameterNames, withSamples } from '../conversion/request.ts';
+import { acceptJob, asksForJob, respondAboutJobs } from '../jobs/endpoint.ts';
 import { accountOfIp } from '../platform/accounts.ts';
 import type { KeyRecord } from '../platform/keys.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -74,7 +75,8 @@ async function respond(received: Omit<Call, 'endpoint'>, dependencies: Dependenc
     return { reply: compressedReply(reply, http), facts: { code: 'OK' } };
   }
   if (endpoint === 'version') return { reply: jsonReply(200, version), facts: { code: 'OK' } };
-  const call = { ...received, endpoint };
+  const isNewJob = endpoint === 'jobs' && http.method === 'POST';
+  const call: Call = { ...received, endpoint: isNewJob ? 'convert' : endpoint };
   return http.body ? respondToBody(call, dependencies) : authorize(call, dependencies);
 }
 
@@ -140,11 +142,12 @@ async function authorize(received: Call, dependencies: Dependencies): Promise<Ca
   const http = { ...sent, query: await withSamples(sent.query, dependencies) };
   const call = { ...received, http };
   if (linkKey) {
+    if (asksForJob(http)) throw new ConversionError('INVALID_LINK', 'Signed links cannot ask for a job.');
     // A signed query is sorted, so the original order of its options is unknown.
     return convert({ ...call, http: { ...http, unordered: http.query.length } }, linkKey, dependencies);
   }
   const key = call.key ?? http.member ?? (await authenticate(http, keys));
-  if (!key && (present.hasKeyStatus || endpoint === 'usage'))
+  if (!key && (present.hasKeyStatus || endpoint === 'usage' || endpoint === 'jobs'))
     return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key) {
     const { url, facts } = await convertDemo(call, dependencies);
@@ -163,6 +166,8 @@ async function authorize(received: Call, dependencies: Dependencies): Promise<Ca
       return prepareUpload(call, key, dependencies);
     case 'usage':
       return { reply: await readUsage(key, dependencies), facts };
+    case 'jobs':
+      return { reply: await respondAboutJobs({ http, key }, dependencies), facts };
     case 'results':
       return { reply: await deleteResult(http, key, dependencies), facts };
     default:
@@ -195,22 +200,35 @@ async function convert(
   dependencies: Dependencies,
 ): Promise<CallResult> {
   const { query, unordered } = http;
-  const { storage } = dependencies;
-  const ended = await runConversion(
-    { query, unordered, body, key, trace, signal, idempotencyKey: http.header('idempotency-key') },
+  const { storage, queue } = dependencies;
+  const idempotencyKey = http.header('idempotency-key');
+  const { traceparent } = trace;
+  const ended = await runConversion<HttpReply>(
+    { query, unordered, body, key, trace, signal, idempotencyKey, isJob: asksForJob(http) },
     dependencies,
-    async ({ request, result, cache, created, isRepeated }) => {
-      const output = await present.output(request, result, { account: key.account, storage, signal });
-      // Another status redirects to a URL that expires, and a repeated result may be a day old.
-      const kept =
-        output.status === 200 && !isRepeated
-          ? cacheHeaders(request, { created, linkExpiry: linkExpiry(query) })
-          : {};
-      return withHeaders(output, {
-        ...(cache && { 'X-Cache': cache }),
-        ...(isRepeated && { 'Idempotent-Replayed': 'true' }),
-        ...kept,
-      });
+    {
+      async deliver({ request, result, cache, created, isRepeated }) {
+        const output = await present.output(request, result, { account: key.account, storage, signal });
+        // Another status redirects to a URL that expires, and a repeated result may be a day old.
+        const kept =
+          output.status === 200 && !isRepeated
+            ? cacheHeaders(request, { created, linkExpiry: linkExpiry(query) })
+            : {};
+        return withHeaders(output, {
+          ...(cache && { 'X-Cache': cache }),
+          ...(isRepeated && { 'Idempotent-Replayed': 'true' }),
+          ...kept,
+        });
+      },
+      ...(queue && {
+        defer: (request, uploads) =>
+          acceptJob(
+            request,
+            uploads,
+            { http, present, key, signal, traceparent },
+            { ...dependencies, queue },
+          ),
+      }),
     },
   );
   return resultOf(ended, present);

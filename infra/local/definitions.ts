@@ -82,6 +82,18 @@ export const SETTINGS = {
     max: 3600,
     absent: LIMITS.conversionTime / 1000,
   }),
+  JOBS: integer('jobs that run at a time, beside other conversions', {
+    min: 1,
+    max: MAX_SIZE,
+    absent: undefined,
+    shown: '`CONCURRENCY`',
+  }),
+  JOB_TIME: integer('timeout of a job in seconds, from its start', { min: 1, max: 21_600, absent: 1800 }),
+  MAX_QUEUED_JOBS: integer('queued jobs of an account; further ones get `RATE_LIMITED`', {
+    min: 1,
+    max: 1_000_000,
+    absent: 10_000,
+  }),
   STOP_TIME: integer('seconds that running conversions get when the server is stopped', {
     min: 0,
     max: 3600,

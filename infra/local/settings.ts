@@ -69,6 +69,12 @@ export function readSettings() {
       settleTime: 1000 * read.SETTLE_TIME,
       conversionTime: 1000 * read.CONVERSION_TIME,
     },
+    /** Maximum jobs that run at a time. */
+    jobs: read.JOBS ?? size,
+    /** Maximum queued jobs of an account. */
+    maxQueuedJobs: read.MAX_QUEUED_JOBS,
+    /** Maximum milliseconds of a job, while it runs. */
+    jobTime: 1000 * read.JOB_TIME,
     /** Loopback port of the Prometheus metrics, which are off if absent. */
     ...(read.METRICS_PORT !== undefined && { metricsPort: read.METRICS_PORT }),
     /** Seconds that running conversions get to finish when the server is stopped. */

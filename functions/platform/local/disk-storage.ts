@@ -1,6 +1,6 @@
 import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { createWriteStream, existsSync, mkdirSync, renameSync } from 'node:fs';
-import { copyFile, lstat, readdir, rename, rm } from 'node:fs/promises';
+import { copyFile, lstat, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -33,7 +33,7 @@ interface DiskGrant extends Grant, Omit<GrantRequest, 'lifetime'> {
   readonly signature: string;
 }
 
-export interface DiskStorage extends Pick<Uploads, 'receive' | 'exists' | 'remove'> {
+export interface DiskStorage extends Required<Pick<Uploads, 'receive' | 'exists' | 'keep' | 'remove'>> {
   /** The router's side. URLs are below `base`, such as `http://localhost:3000/files`. */
   at(base: string): Storage;
   /** The router's side of uploads. Forms are sent to `url`. */
@@ -132,70 +132,78 @@ export function createDiskStorage({
     return signature;
   };
 
-  const { receive, exists, remove }: Pick<Uploads, 'receive' | 'exists' | 'remove'> = {
-    receive: ({ objectKey, account, maxBytes, content }, signal) =>
-      uploads.run(
-        account,
-        async () => {
-          space?.check();
-          quota.check(account, 1);
-          mkdirSync(directory, { recursive: true, mode: 0o700 });
-          const place = filePathFor(objectKey);
-          if (existsSync(place)) throw usedFormError();
-          const part = place + PART;
-          // Another upload with the same form may be writing it.
-          let isOwn = false;
-          let isCounted = false;
-          let bytes = 0;
-          const count = new Transform({
-            transform(chunk: Buffer, _encoding, done) {
-              const intervals = Math.floor(bytes / SPACE_INTERVAL);
-              bytes += chunk.length;
-              const isDue = Math.floor(bytes / SPACE_INTERVAL) > intervals;
-              if (isDue && space?.isLow) done(diskFullError(space.free()));
-              else done(bytes > maxBytes ? sourceTooLargeError(maxBytes) : null, chunk);
-            },
-          });
-          const file = createWriteStream(part, { flags: 'wx', mode: 0o600 }).once('open', () => {
-            isOwn = true;
-          });
-          try {
-            await pipeline(content, count, file, { signal });
-            if (bytes === 0) throw emptySourceError();
-            await quota.add(account, basename(place), bytes);
-            isCounted = true;
-            renameSync(part, place);
-            return bytes;
-          } catch (thrown) {
-            if (isCounted) await quota.remove(account, basename(place));
-            if (isOwn) await rm(part, { force: true });
-            throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedFormError() : thrown;
-          }
-        },
-        signal,
-      ),
+  const { receive, exists, keep, remove }: Required<Pick<Uploads, 'receive' | 'exists' | 'keep' | 'remove'>> =
+    {
+      receive: ({ objectKey, account, maxBytes, content }, signal) =>
+        uploads.run(
+          account,
+          async () => {
+            space?.check();
+            quota.check(account, 1);
+            mkdirSync(directory, { recursive: true, mode: 0o700 });
+            const place = filePathFor(objectKey);
+            if (existsSync(place)) throw usedFormError();
+            const part = place + PART;
+            // Another upload with the same form may be writing it.
+            let isOwn = false;
+            let isCounted = false;
+            let bytes = 0;
+            const count = new Transform({
+              transform(chunk: Buffer, _encoding, done) {
+                const intervals = Math.floor(bytes / SPACE_INTERVAL);
+                bytes += chunk.length;
+                const isDue = Math.floor(bytes / SPACE_INTERVAL) > intervals;
+                if (isDue && space?.isLow) done(diskFullError(space.free()));
+                else done(bytes > maxBytes ? sourceTooLargeError(maxBytes) : null, chunk);
+              },
+            });
+            const file = createWriteStream(part, { flags: 'wx', mode: 0o600 }).once('open', () => {
+              isOwn = true;
+            });
+            try {
+              await pipeline(content, count, file, { signal });
+              if (bytes === 0) throw emptySourceError();
+              await quota.add(account, basename(place), bytes);
+              isCounted = true;
+              renameSync(part, place);
+              return bytes;
+            } catch (thrown) {
+              if (isCounted) await quota.remove(account, basename(place));
+              if (isOwn) await rm(part, { force: true });
+              throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedFormError() : thrown;
+            }
+          },
+          signal,
+        ),
 
-    async exists(objectKey) {
-      const found = await lstat(filePathFor(objectKey)).catch(() => undefined);
-      return found?.isFile() === true && Date.now() - found.mtimeMs <= UPLOAD_LIFETIME;
-    },
+      async exists(objectKey) {
+        const found = await lstat(filePathFor(objectKey)).catch(() => undefined);
+        return found?.isFile() === true && Date.now() - found.mtimeMs <= UPLOAD_LIFETIME;
+      },
 
-    async remove({ objectKey, account }) {
-      const place = filePathFor(objectKey);
-      if (!existsSync(place)) return;
-      await rm(place, { force: true });
-      await quota.remove(account, basename(place));
-    },
-  };
+      // An upload ends a fixed time after its file was changed.
+      async keep(objectKey, until) {
+        await utimes(filePathFor(objectKey), new Date(), new Date(until - UPLOAD_LIFETIME));
+      },
+
+      async remove({ objectKey, account }) {
+        const place = filePathFor(objectKey);
+        if (!existsSync(place)) return;
+        await rm(place, { force: true });
+        await quota.remove(account, basename(place));
+      },
+    };
 
   return {
     receive,
     exists,
+    keep,
     remove,
 
     uploadsAt: (url) => ({
       receive,
       exists,
+      keep,
       remove,
       form: async (target) => {
         const text = JSON.stringify({ ...target, expires: Date.now() + UPLOAD_LIFETIME });

@@ -28,6 +28,15 @@ export function limitsOf({ limits }: KeyRecord, defaults: RateLimits): RateLimit
   return { ...defaults, ...limits };
 }
 
+/** Work to admit. */
+export interface AdmittedWork {
+  readonly key: KeyRecord;
+  /** Maximum milliseconds that it runs. */
+  readonly maxDuration: number;
+  /** Whether it counts as a call in progress. Defaults to true. */
+  readonly isCounted?: boolean;
+}
+
 type Admitted =
   | {
       readonly admitted: true;
@@ -43,14 +52,18 @@ type Admitted =
 
 /** Counts a call of an account, unless it exceeds a limit. */
 export async function admit(
-  { key, maxDuration }: { readonly key: KeyRecord; readonly maxDuration: number },
+  { key, maxDuration, isCounted = true }: AdmittedWork,
   { limiter, defaultLimits, log }: LimitDependencies,
 ): Promise<Admitted> {
   const limits = limitsOf(key, defaultLimits);
   const expires = Date.now() + maxDuration + LEASE_GRACE;
   const admission = await limiter.admit({
     account: key.account,
-    limits: { ...limits, perShortWindow: limits.perMinute },
+    limits: {
+      ...limits,
+      perShortWindow: limits.perMinute,
+      ...(!isCounted && { concurrent: undefined }),
+    },
     expires,
   });
   if (!admission.admitted) {

@@ -35,6 +35,15 @@ export interface OpenedRequest extends ConversionRequest {
   readonly sent?: readonly string[];
 }
 
+/** The uploads of a job, by their object keys. */
+export interface SavedUploads {
+  readonly assets: ReadonlyArray<{ readonly path: string; readonly objectKey: string }>;
+  /** Files that were sent with the job and are deleted when it ends. */
+  readonly objectKeys: readonly string[];
+  /** Earlier uploads that it needs. */
+  readonly others: readonly string[];
+}
+
 /** The sources that were sent with one call. They are deleted when it ends. */
 export class CallUploads {
   readonly #account: string;
@@ -42,19 +51,46 @@ export class CallUploads {
   readonly #signal: AbortSignal;
   readonly #assets: { readonly path: string; readonly objectKey: string }[] = [];
   readonly #objectKeys: string[] = [];
+  /** Uploads that this call may use and does not delete. */
+  readonly #others: string[] = [];
   /** Facts about received sources by the ID of the upload. */
   readonly #facts = new Map<string, SourceFacts>();
   /** Hashes the content of all files. */
   readonly #hash: Hash | undefined;
   #bytesLeft: number;
 
-  /** `isHashed` says whether `identify` is called. */
-  constructor(account: string, dependencies: Dependencies, signal: AbortSignal, isHashed = false) {
+  /** `isHashed` says whether `identify` is called. `saved` is what `save` has returned. */
+  constructor(
+    account: string,
+    dependencies: Dependencies,
+    signal: AbortSignal,
+    {
+      isHashed = false,
+      saved,
+    }: { readonly isHashed?: boolean; readonly saved?: SavedUploads | undefined } = {},
+  ) {
     this.#account = account;
     this.#dependencies = dependencies;
     this.#signal = signal;
     this.#hash = isHashed ? createHash('sha256') : undefined;
     this.#bytesLeft = dependencies.limits.sourceBytes;
+    this.#assets.push(...(saved?.assets ?? []));
+    this.#others.push(...(saved?.objectKeys ?? []), ...(saved?.others ?? []));
+  }
+
+  /**
+   * Keeps the uploads of a request until `time`, in epoch milliseconds, for a job that will open them with another
+   * `CallUploads`. @throws ConversionError for an upload that does not exist
+   */
+  async save({ source, tool, options }: ConversionRequest, time: number): Promise<SavedUploads> {
+    const sources = [source, ...[...sourcesIn(tool, options)].map(([each]) => each)];
+    const ids = sources.filter((each) => each.startsWith('upload:'));
+    const named = ids.map((id) => uploadKeyOf(this.#account, id.slice('upload:'.length)));
+    const others = named.filter((objectKey) => !this.#objectKeys.includes(objectKey));
+    for (const objectKey of others) await this.#checkStored(objectKey);
+    const objectKeys = this.#objectKeys.splice(0);
+    for (const each of [...objectKeys, ...others]) await this.#dependencies.uploads?.keep?.(each, time);
+    return { assets: this.#assets, objectKeys, others };
   }
 
   /** Stores the files of a body and returns its other parameters. A file becomes `infile=upload:ID`. */
@@ -130,10 +166,13 @@ export class CallUploads {
 
   async #urlOf(id: string): Promise<string> {
     const objectKey = uploadKeyOf(this.#account, id);
-    const isStored =
-      this.#objectKeys.includes(objectKey) || (await this.#dependencies.uploads?.exists(objectKey));
-    if (!isStored) throw uploadGoneError();
+    await this.#checkStored(objectKey);
     return this.#dependencies.storage.url(objectKey);
+  }
+
+  async #checkStored(objectKey: string): Promise<void> {
+    if (this.#objectKeys.includes(objectKey) || this.#others.includes(objectKey)) return;
+    if (!(await this.#dependencies.uploads?.exists(objectKey))) throw uploadGoneError();
   }
 
   /**

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ConversionObserver } from '../../../functions/conversion/handler.ts';
+import type { LocalQueue } from '../../../functions/jobs/local-queue.ts';
 import type { FreeSpace } from '../../../functions/platform/local/disk-space.ts';
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import type { WorkerObserver } from '../../../functions/shared/warm-workers.ts';
@@ -19,6 +20,8 @@ export interface Metrics extends ConversionObserver {
   watchAge(age: () => number): void;
   /** Reports the free space whenever the metrics are read. */
   watchDisk(space: Pick<FreeSpace, 'free' | 'isLow'>): void;
+  /** Reports the jobs whenever the metrics are read. */
+  watchJobs(queue: Pick<LocalQueue, 'state'>): void;
   /** Returns the current work of each tool. */
   work(): Promise<Readonly<Record<string, ToolWork>>>;
   /** Returns all metrics in the text format of Prometheus. */
@@ -139,6 +142,24 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
           this.set(Number(space.isLow));
         },
       });
+    },
+    watchJobs: (jobs) => {
+      const facts = {
+        jobs_queued: ['Jobs that wait for their turn.', 'queued'],
+        jobs_running: ['Jobs that are running.', 'running'],
+        jobs_oldest_seconds: ['Seconds since the oldest queued job was accepted.', 'oldest'],
+        webhooks_pending: ['Webhooks with another attempt to come.', 'pending'],
+        webhooks_failed_total: ['Webhooks that were given up since the start.', 'failed'],
+      } as const;
+      for (const [name, [help, fact]] of Object.entries(facts))
+        new Gauge({
+          name: `docmill_${name}`,
+          help,
+          registers,
+          async collect() {
+            this.set((await jobs.state())[fact]);
+          },
+        });
     },
     work: async () => {
       const [all, waiting, running] = await Promise.all(

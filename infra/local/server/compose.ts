@@ -4,6 +4,10 @@ import { basename, join } from 'node:path';
 import { DOWNLOAD_NICE, launcherIn } from '../../../functions/engines/worker/linux/limits.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
+import { createLocalQueue } from '../../../functions/jobs/local-queue.ts';
+import type { Jobs } from '../../../functions/jobs/store.ts';
+import { createDeliveries } from '../../../functions/jobs/webhooks/deliveries.ts';
+import type { WebhookSecrets } from '../../../functions/jobs/webhooks/secrets.ts';
 import type { Idempotency } from '../../../functions/platform/idempotency.ts';
 import { afterReply } from '../../../functions/platform/invoke.ts';
 import type { KeyFinder } from '../../../functions/platform/keys.ts';
@@ -22,6 +26,7 @@ import { createTraces } from '../../../functions/router/call.ts';
 import { FILES_PATH, type HttpRequest } from '../../../functions/router/http.ts';
 import { createCoalescer } from '../../../functions/router/reuse.ts';
 import { route } from '../../../functions/router/route.ts';
+import { matchExceptions } from '../../../functions/shared/egress/exceptions.ts';
 import { createEgressGuard } from '../../../functions/shared/egress/guard.ts';
 import { sourceTooLargeError, stoppingError } from '../../../functions/shared/errors.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
@@ -67,6 +72,9 @@ export interface Dependencies {
   /** Recent failures of each account. None are kept if absent. */
   readonly failures?: Failures;
   readonly idempotency?: Idempotency;
+  /** Conversions cannot be jobs if absent. */
+  readonly jobs?: Jobs;
+  readonly webhookSecrets?: WebhookSecrets;
   /** Stores of the site's accounts and their keys. Nobody can sign in if absent. */
   readonly siteStores?: SiteStores;
   /** The `host:port` that serves the bundled samples. */
@@ -102,6 +110,8 @@ export async function composeService(
     results,
     failures,
     idempotency,
+    jobs,
+    webhookSecrets,
     siteStores,
     samples,
     layers,
@@ -236,8 +246,39 @@ export async function composeService(
     traces,
   };
 
+  const at = (origin: string) => ({
+    ...common,
+    storage: storage.at(origin + FILES_PATH.slice(0, -1)),
+    uploads: storage.uploadsAt(`${origin}/api/uploads`),
+  });
+  const isException = matchExceptions(settings.allowSources);
+  const queueOfJobs =
+    jobs &&
+    webhookSecrets &&
+    createLocalQueue({
+      jobs,
+      deliveries: createDeliveries(
+        jobs,
+        {
+          guard: egress,
+          secrets: webhookSecrets,
+          tools: common.tools,
+          storageAt: (origin) => at(origin).storage,
+          isInsecureAllowed: ({ hostname, port }) => isException(hostname, Number(port || 80)),
+        },
+        log,
+      ),
+      at: (origin) => ({ ...at(origin), limits: { ...limits, conversionTime: settings.jobTime } }),
+      total: settings.jobs,
+      maxQueued: settings.maxQueuedJobs,
+      log,
+    });
+  if (queueOfJobs) metrics?.watchJobs(queueOfJobs);
+
   return {
     storage,
+    /** The jobs of all accounts. */
+    queue: queueOfJobs,
     /** State of the service, for its operator. */
     operation,
     /** Returns the caller whose requests take turns. */
@@ -246,11 +287,10 @@ export async function composeService(
     connections: descriptors.connections,
     /** Handles a request. `origin` is that of the URLs in the response. */
     async route(request: HttpRequest, origin: string, signal: AbortSignal) {
-      const results = storage.at(origin + FILES_PATH.slice(0, -1));
-      const uploads = storage.uploadsAt(`${origin}/api/uploads`);
       requests += 1;
       try {
-        const reply = await route(request, { ...common, storage: results, uploads }, signal);
+        const dependencies = { ...at(origin), queue: queueOfJobs };
+        const reply = await route({ ...request, origin }, dependencies, signal);
         const code = reply.headers['X-Error-Code'];
         if (code !== undefined) metrics?.refused(code);
         return reply;
@@ -273,6 +313,8 @@ export async function composeService(
     refuse: () => {
       isStopping = true;
     },
+    /** Stops jobs, which the next server takes over. */
+    stopJobs: async () => queueOfJobs?.close(),
     /** Kills every engine. */
     async close() {
       isClosed = true;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createSmtp, type SendMail } from '../../../functions/platform/smtp.ts';
 import { llmsText } from '../../../functions/router/reference.ts';
+import { describe } from '../../../functions/shared/log.ts';
 import { HOUR } from '../../../functions/shared/time.ts';
 import { assetsOf } from '../../../functions/site/html.ts';
 import { createSite, type Site } from '../../../functions/site/site.ts';
@@ -78,6 +79,9 @@ export async function startService(
   await once(server, 'listening');
   await composition.warm();
 
+  void composition.queue
+    ?.load()
+    .catch((thrown: unknown) => log('jobs not loaded', { cause: describe(thrown) }, 'error'));
   const stopSweeping = sweepRegularly(storage, settings.resultLife, dependencies.siteStores, log);
 
   return {
@@ -90,6 +94,7 @@ export async function startService(
       if (activated) server.close();
       else composition.refuse();
       stopSweeping();
+      const jobsStopped = composition.stopJobs();
       const end = performance.now() + 1000 * settings.stopTime;
       while (requests() > 0 && performance.now() < end) await setTimeout(CLOSING_INTERVAL);
       if (requests() > 0) log('stopped with conversions in progress', { requests: requests() }, 'warn');
@@ -106,6 +111,7 @@ export async function startService(
       await closed;
       clearInterval(closing);
       metricsServer?.close();
+      await jobsStopped;
       await composition.close();
     },
   };

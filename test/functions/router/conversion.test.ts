@@ -38,7 +38,7 @@ function run<Value>(deliver: (objectKey: string) => Value, query: object = {}) {
     trace: { requestId: 'r1', traceparent: undefined },
     signal: new AbortController().signal,
   };
-  return runConversion(call, dependencies, async ({ result }) => deliver(result.objectKeys[0]!));
+  return runConversion(call, dependencies, { deliver: async ({ result }) => deliver(result.objectKeys[0]!) });
 }
 
 describe('the life of a conversion', () => {

@@ -19,6 +19,7 @@ export function createCallers(keys: KeyFinder): Callers {
   return {
     keys: {
       findSigner: (id) => keys.findSigner(id),
+      get: async (id) => keys.get?.(id),
       async find(apiKey) {
         const record = await keys.find(apiKey);
         if (record) accounts.set(hashApiKey(apiKey), record.account);

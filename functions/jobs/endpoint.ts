@@ -1,0 +1,177 @@
+import type { ConversionRequest } from '../conversion/request.ts';
+import type { Idempotency } from '../platform/idempotency.ts';
+import type { KeyRecord } from '../platform/keys.ts';
+import type { Storage } from '../platform/storage.ts';
+import { type HttpRequest, JOBS_PATH } from '../router/http.ts';
+import { describeResult, type HttpReply, jsonReply, type Presentation, problemsOf } from '../router/reply.ts';
+import { type OnceRequest, once } from '../router/reuse.ts';
+import type { CallUploads } from '../router/uploads/call-uploads.ts';
+import { ConversionError } from '../shared/errors.ts';
+import type { Log } from '../shared/log.ts';
+import { quote } from '../shared/quote.ts';
+import type { Tool } from '../shared/tool.ts';
+import { hasEnded, type Job, MAX_QUEUED, requestOf, storedRequest } from './job.ts';
+import type { JobQueue } from './queue.ts';
+
+interface Dependencies {
+  readonly tools: readonly Tool[];
+  readonly queue?: JobQueue | undefined;
+  readonly storage: Storage;
+  readonly idempotency?: Idempotency | undefined;
+  readonly log: Log;
+}
+
+/** Maximum seconds that a request waits for a change. */
+export const MAX_WAIT = 60;
+/** Maximum jobs in a list, and how many there are by default. */
+export const PAGE = { max: 100, absent: 20 };
+
+/** A call that asks for a job. */
+interface JobCall {
+  readonly http: HttpRequest;
+  readonly present: Presentation;
+  readonly key: KeyRecord;
+  readonly signal: AbortSignal;
+  readonly traceparent: string | undefined;
+}
+
+/** Whether a call can only become a job. */
+export function asksForJob({ method, path, query }: HttpRequest): boolean {
+  if (method === 'POST' && path === JOBS_PATH) return true;
+  return query.some(({ name, value }) => name === '_webhook' || (name === '_async' && value === '1'));
+}
+
+/**
+ * Accepts a job and returns the response with its URL. Takes over the uploads of the call.
+ * @throws ConversionError for a webhook or an upload that cannot be used, and if too many jobs are queued
+ */
+export async function acceptJob(
+  accepted: ConversionRequest,
+  uploads: CallUploads,
+  { http, present, key, signal, traceparent }: JobCall,
+  dependencies: Dependencies & { readonly queue: JobQueue },
+): Promise<HttpReply> {
+  const { account } = key;
+  const { queue } = dependencies;
+  const { webhook } = accepted.job ?? {};
+  if (webhook !== undefined) await queue.checkWebhook(webhook, account, signal);
+  const origin = http.origin ?? '';
+  const request: OnceRequest = {
+    accepted,
+    uploads,
+    account,
+    key: http.header('idempotency-key'),
+    maxDuration: 0,
+  };
+  const job = await once(request, dependencies, {
+    work: async () => {
+      queue.checkRoom(account);
+      const saved = await uploads.save(accepted, Date.now() + MAX_QUEUED);
+      const added = await queue.jobs.add({
+        key,
+        request: storedRequest(accepted),
+        uploads: saved,
+        origin,
+        traceparent,
+      });
+      await queue.submit(added);
+      return added;
+    },
+    keep: ({ id }) => id,
+    reuse: (id: string) => queue.jobs.get(account, id),
+  });
+  return present.job(urlOf(job, origin), await describeJob(job, dependencies, origin));
+}
+
+/**
+ * Responds to a request about the jobs of an account.
+ * @throws ConversionError `NOT_FOUND`, `BAD_PARAMETER`
+ */
+export async function respondAboutJobs(
+  { http, key: { account } }: Pick<JobCall, 'http' | 'key'>,
+  dependencies: Dependencies,
+): Promise<HttpReply> {
+  const { queue } = dependencies;
+  const { method, path, query, origin = '' } = http;
+  if (!queue) throw new ConversionError('NOT_FOUND');
+  const number = (name: string, min: number, max: number) => {
+    const value = query.find((each) => each.name === name)?.value;
+    if (value === undefined) return undefined;
+    if (/^\d{1,10}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    const message = `Parameter '${name}' must be an integer from ${min} to ${max}, got ${quote(value)}.`;
+    throw new ConversionError('BAD_PARAMETER', message, { parameter: name });
+  };
+  if (path === JOBS_PATH) {
+    const limit = number('limit', 1, PAGE.max) ?? PAGE.absent;
+    const before = number('before', 1, 1e9);
+    const found = await queue.jobs.list(account, { limit, ...(before !== undefined && { before }) });
+    const jobs = await Promise.all(found.map((job) => describeJob(job, dependencies, origin)));
+    const last = found.at(-1)?.number ?? 1;
+    const next = last > 1 && `${origin}${JOBS_PATH}?limit=${limit}&before=${last}`;
+    return jsonReply(200, { jobs, ...(next && { next }) });
+  }
+  const id = path.slice(JOBS_PATH.length + 1);
+  const job = await queue.jobs.get(account, id);
+  if (!job) throw noJobError();
+  const seconds = number('wait', 0, MAX_WAIT) ?? 0;
+  const current = method === 'DELETE' ? await cancelJob(job, queue) : await changed(job, seconds, queue);
+  return jsonReply(200, await describeJob(current, dependencies, origin));
+}
+
+/** Cancels a job, unless it has ended, and returns it as it is now. */
+export async function cancelJob(job: Job, queue: JobQueue): Promise<Job> {
+  const canceled = await queue.jobs.cancel(job);
+  if (canceled) await queue.stop(job);
+  return canceled ?? (await queue.jobs.get(job.account, job.id)) ?? job;
+}
+
+/** Returns a job as soon as its status has changed, or after some seconds. */
+async function changed(job: Job, seconds: number, queue: JobQueue): Promise<Job> {
+  const end = performance.now() + 1000 * seconds;
+  let current = job;
+  while (!hasEnded(job) && current.status === job.status) {
+    const left = end - performance.now();
+    if (left <= 0) break;
+    await queue.changed(job, left);
+    current = (await queue.jobs.get(job.account, job.id)) ?? job;
+  }
+  return current;
+}
+
+function urlOf({ id }: Job, origin: string): string {
+  return `${origin}${JOBS_PATH}/${id}`;
+}
+
+/** Returns the JSON form of a job. */
+export async function describeJob(
+  job: Job,
+  { queue, storage, tools }: Pick<Dependencies, 'queue' | 'storage' | 'tools'>,
+  origin: string,
+) {
+  const { id, status, call, created, started, ended, end, delivery } = job;
+  const place = status === 'queued' ? queue?.place(job) : undefined;
+  const time = (milliseconds: number) => new Date(milliseconds).toISOString();
+  return {
+    id,
+    url: urlOf(job, origin),
+    status,
+    ...(place !== undefined && { place }),
+    app: call.request.tool,
+    created: time(created),
+    ...(started !== undefined && { started: time(started) }),
+    ...(ended !== undefined && { ended: time(ended) }),
+    ...(end?.status === 'done' && (await describeResult(requestOf(job, tools), end.result, storage))),
+    ...(end?.status === 'failed' && { error: describeError(ConversionError.fromReport(end.error)) }),
+    ...(delivery && {
+      webhook: { ...delivery, ...(delivery.next !== undefined && { next: time(delivery.next) }) },
+    }),
+  };
+}
+
+function describeError(error: ConversionError) {
+  return { code: error.code, detail: error.message, errors: problemsOf(error) };
+}
+
+function noJobError(): ConversionError {
+  return new ConversionError('NOT_FOUND', 'This account has no job with this ID, or it was forgotten.');
+}

@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { folderOf } from '../platform/storage.ts';
+import type { Attributes, Condition, Item, Table } from '../platform/table.ts';
+import { type Delivery, JOB_LIFE, type Job, type JobCall, type JobEnd, type Status } from './job.ts';
+
+/** Keeps the jobs of all accounts. Each change applies only to a job that is still in the expected state. */
+export interface Jobs {
+  add(call: JobCall): Promise<Job>;
+  /** Returns a job of an account by its ID. */
+  get(account: string, id: string): Promise<Job | undefined>;
+  /** Returns the newest jobs of an account, or the newest before a number, newest first. */
+  list(account: string, options: { readonly before?: number; readonly limit: number }): Promise<Job[]>;
+  /** Yields the jobs of all accounts, those of an account in order. On AWS this reads the whole table. */
+  all(): AsyncIterable<Job>;
+  /** A queued job is now running. Returns `undefined` if it is not queued any more, as the other changes do. */
+  start(job: Job): Promise<Job | undefined>;
+  /** A running job waits for its turn again. */
+  requeue(job: Job): Promise<Job | undefined>;
+  /** A running job has ended. */
+  end(job: Job, end: JobEnd): Promise<Job | undefined>;
+  /** Cancels a job that has not ended. */
+  cancel(job: Job): Promise<Job | undefined>;
+  /** Records an attempt to deliver the webhook of a job, unless another one was recorded meanwhile. */
+  deliver(job: Job, delivery: Delivery): Promise<Job | undefined>;
+  /** Records which durable execution runs the job. */
+  attach(job: Job, execution: string): Promise<void>;
+  /** Deletes the jobs of an account and returns their number. */
+  erase(account: string): Promise<number>;
+}
+
+/** Maximum number of items in a read. */
+const BATCH = 100;
+const PREFIX = 'job#';
+const COUNTER = 'jobs#';
+const ID = /^job_([0-9a-z]{1,10})_([0-9a-f]{16})$/;
+
+/**
+ * Keeps a job in one item, numbered within its account, so that the newest can be read without a search. `counts` keeps the
+ * last number.
+ */
+export function createJobs(table: Table, counts = table): Jobs {
+  const prefixOf = (account: string) => `${PREFIX}${folderOf(account)}#`;
+  const itemId = (account: string, number: number) => prefixOf(account) + String(number).padStart(10, '0');
+  const counterId = (account: string) => COUNTER + folderOf(account);
+
+  const change = async ({ account, number, id }: Job, from: Status, set: Attributes, starts = 0) => {
+    const when: Condition = { job: { is: id }, status: { is: from } };
+    const item = await table.update(itemId(account, number), { set, add: { starts }, when });
+    return item && readJob(item);
+  };
+  const numbersBefore = async (account: string, end: number | undefined): Promise<number> => {
+    if (end !== undefined) return end - 1;
+    return Number((await counts.get(counterId(account)))?.jobs ?? 0);
+  };
+  const read = async (account: string, numbers: readonly number[]) => {
+    const items = await table.getAll(numbers.map((number) => itemId(account, number)));
+    return items.map((item) => readJob(item)).sort((a, b) => b.number - a.number);
+  };
+
+  return {
+    async add(call) {
+      const { account } = call.key;
+      const counted = await counts.update(counterId(account), { add: { jobs: 1 } });
+      const number = Number(counted!.jobs);
+      const id = `job_${number.toString(36)}_${randomBytes(8).toString('hex')}`;
+      const created = Date.now();
+      const { webhook } = call.request.job ?? {};
+      const item: Item = {
+        id: itemId(account, number),
+        job: id,
+        account,
+        number,
+        created,
+        status: 'queued',
+        call: JSON.stringify(call),
+        ...(webhook !== undefined && { delivery: JSON.stringify(newDelivery(webhook)), attempts: 0 }),
+        expires: created + JOB_LIFE,
+      };
+      // A power failure may have lost the last number, but no job.
+      if (await table.put(item, { id: 'absent' })) return readJob(item);
+      return this.add(call);
+    },
+
+    async get(account, id) {
+      const [, number = ''] = ID.exec(id) ?? [];
+      const item = number && (await table.get(itemId(account, parseInt(number, 36))));
+      return item && item.job === id ? readJob(item) : undefined;
+    },
+
+    async list(account, { before, limit }) {
+      const last = await numbersBefore(account, before);
+      const numbers = Array.from({ length: Math.min(limit, last) }, (_, ago) => last - ago);
+      return read(account, numbers);
+    },
+
+    async *all() {
+      for await (const item of table.list(PREFIX)) yield readJob(item);
+    },
+
+    start: (job) => change(job, 'queued', { status: 'running', started: Date.now() }, 1),
+    requeue: (job) => change(job, 'running', { status: 'queued', started: undefined }),
+    end: (job, end) => {
+      const delivery = job.delivery && { ...job.delivery, state: 'pending', next: Date.now() };
+      return change(job, 'running', {
+        ...ending(job, end.status),
+        end: JSON.stringify(end),
+        ...(delivery && { delivery: JSON.stringify(delivery) }),
+      });
+    },
+    async cancel(job) {
+      const set = ending(job, 'canceled');
+      return (await change(job, 'queued', set)) ?? change(job, 'running', set);
+    },
+
+    async deliver({ account, number, delivery: before }, delivery) {
+      const item = await table.update(itemId(account, number), {
+        set: { delivery: JSON.stringify(delivery), attempts: delivery.attempts },
+        when: { attempts: { is: before?.attempts ?? 0 } },
+      });
+      return item && readJob(item);
+    },
+
+    async attach({ account, number, id }, execution) {
+      await table.update(itemId(account, number), { set: { execution }, when: { job: { is: id } } });
+    },
+
+    async erase(account) {
+      let erased = 0;
+      for (let end = (await numbersBefore(account, undefined)) + 1; end > 1; end -= BATCH) {
+        const found = await this.list(account, { before: end, limit: BATCH });
+        for (const { number } of found) await table.remove(itemId(account, number));
+        erased += found.length;
+      }
+      await counts.remove(counterId(account));
+      return erased;
+    },
+  };
+}
+
+/** Returns what is set when a job ends. Forgets its sources and the values of its options. */
+function ending({ call }: Job, status: Status): Attributes {
+  const { uploads: _, request, ...others } = call;
+  const forgotten = { assets: [], objectKeys: [], others: [] };
+  const kept = { ...request, source: '', options: {} };
+  return {
+    status,
+    ended: Date.now(),
+    call: JSON.stringify({ ...others, request: kept, uploads: forgotten }),
+  };
+}
+
+function newDelivery(url: string): Delivery {
+  return { url, state: 'none', attempts: 0 };
+}
+
+/** Reads an item that this store has written. */
+function readJob(item: Item): Job {
+  const { started, ended, end, delivery, execution } = item;
+  return {
+    id: String(item.job),
+    account: String(item.account),
+    number: Number(item.number),
+    status: item.status as Status,
+    created: Number(item.created),
+    starts: Number(item.starts ?? 0),
+    call: JSON.parse(String(item.call)) as JobCall,
+    ...(started !== undefined && { started: Number(started) }),
+    ...(ended !== undefined && { ended: Number(ended) }),
+    ...(end !== undefined && { end: JSON.parse(String(end)) as JobEnd }),
+    ...(delivery !== undefined && { delivery: JSON.parse(String(delivery)) as Delivery }),
+    ...(execution !== undefined && { execution: String(execution) }),
+  };
+}

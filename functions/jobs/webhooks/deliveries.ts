@@ -1,0 +1,90 @@
+import { createFairQueue } from '../../shared/fair-queue.ts';
+import { describe, type Log } from '../../shared/log.ts';
+import type { Job } from '../job.ts';
+import type { Jobs } from '../store.ts';
+import { attemptDelivery, checkWebhook, type DeliveryDependencies, isPending } from './attempt.ts';
+
+/** Delivers the webhooks of one machine. */
+export interface Deliveries {
+  check(url: string, account: string, signal: AbortSignal): Promise<void>;
+  /** Delivers the webhook of a job that has ended, if there is one. `again` starts with the first attempt. */
+  add(job: Job, options?: { readonly again?: boolean }): void;
+  /** Number of webhooks with another attempt to come, and of those that were given up since the start. */
+  state(): { readonly pending: number; readonly failed: number };
+  close(): Promise<void>;
+}
+
+const CONCURRENCY = { total: 16, perAccount: 4 };
+/** Milliseconds between two looks for attempts that are due. */
+const INTERVAL = 500;
+
+/**
+ * Keeps the numbers of jobs with pending webhooks in memory. The table is the truth: an attempt is recorded after it was
+ * made, so a killed server may repeat it, with the same ID.
+ */
+export function createDeliveries(
+  jobs: Jobs,
+  dependencies: DeliveryDependencies & { isInsecureAllowed(url: URL): boolean },
+  log: Log,
+): Deliveries {
+  /** When the next attempt of each job is due, in epoch milliseconds. */
+  const due = new Map<string, { readonly account: string; readonly id: string; readonly time: number }>();
+  const queue = createFairQueue(CONCURRENCY);
+  const closing = new AbortController();
+  const work = new Set<Promise<void>>();
+  let failures = 0;
+
+  const plan = ({ account, id, delivery }: Job) => due.set(id, { account, id, time: delivery?.next ?? 0 });
+
+  async function attempt(account: string, id: string): Promise<void> {
+    const job = await jobs.get(account, id);
+    if (!job || !isPending(job)) return;
+    const delivery = await attemptDelivery(job, dependencies, closing.signal);
+    if (closing.signal.aborted) return;
+    if (delivery.state === 'failed') failures += 1;
+    const { attempts, last } = delivery;
+    if (delivery.state !== 'delivered')
+      log('webhook not delivered', { requestId: id, attempts, last }, 'warn');
+    const recorded = await jobs.deliver(job, delivery);
+    if (recorded && isPending(recorded)) plan(recorded);
+  }
+
+  function sendDue(): void {
+    const now = Date.now();
+    for (const { account, id, time } of due.values()) {
+      if (time > now) continue;
+      due.delete(id);
+      const done = queue
+        .run(account, () => attempt(account, id), closing.signal)
+        .catch((thrown: unknown) => {
+          if (closing.signal.aborted) return;
+          log('webhook not recorded', { requestId: id, cause: describe(thrown) }, 'error');
+          due.set(id, { account, id, time: Date.now() + 10 * INTERVAL });
+        })
+        .finally(() => work.delete(done));
+      work.add(done);
+    }
+  }
+  const timer = setInterval(sendDue, INTERVAL);
+  timer.unref();
+
+  return {
+    check: (url, account, signal) => checkWebhook(url, account, dependencies, signal),
+    add(job, { again = false } = {}) {
+      const { delivery } = job;
+      if (!delivery) return;
+      if (!again) {
+        if (isPending(job)) plan(job);
+        return;
+      }
+      const restart = { ...delivery, state: 'pending' as const, attempts: 0, next: Date.now() };
+      void jobs.deliver(job, restart).then((planned) => planned && plan(planned));
+    },
+    state: () => ({ pending: due.size, failed: failures }),
+    async close() {
+      clearInterval(timer);
+      closing.abort();
+      await Promise.all(work);
+    },
+  };
+}
