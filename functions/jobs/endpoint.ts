@@ -1,7 +1,7 @@
 import type { ConversionRequest } from '../conversion/request.ts';
 import type { Idempotency } from '../platform/idempotency.ts';
 import type { KeyRecord } from '../platform/keys.ts';
-import type { Storage } from '../platform/storage.ts';
+import type { Storage, Uploads } from '../platform/storage.ts';
 import { type HttpRequest, JOBS_PATH } from '../router/http.ts';
 import { describeResult, type HttpReply, jsonReply, type Presentation, problemsOf } from '../router/reply.ts';
 import { type OnceRequest, once } from '../router/reuse.ts';
@@ -12,11 +12,13 @@ import { quote } from '../shared/quote.ts';
 import type { Tool } from '../shared/tool.ts';
 import { hasEnded, type Job, MAX_QUEUED, requestOf, storedRequest } from './job.ts';
 import type { JobQueue } from './queue.ts';
+import { discardUploads } from './run.ts';
 
 interface Dependencies {
   readonly tools: readonly Tool[];
   readonly queue?: JobQueue | undefined;
   readonly storage: Storage;
+  readonly uploads?: Uploads | undefined;
   readonly idempotency?: Idempotency | undefined;
   readonly log: Log;
 }
@@ -74,7 +76,11 @@ export async function acceptJob(
         origin,
         traceparent,
       });
-      await queue.submit(added);
+      await queue.submit(added).catch(async (thrown: unknown) => {
+        // Nothing will run it, and the caller learns of the error.
+        await queue.jobs.cancel(added);
+        throw thrown;
+      });
       return added;
     },
     keep: ({ id }) => id,
@@ -114,14 +120,19 @@ export async function respondAboutJobs(
   const job = await queue.jobs.get(account, id);
   if (!job) throw noJobError();
   const seconds = number('wait', 0, MAX_WAIT) ?? 0;
-  const current = method === 'DELETE' ? await cancelJob(job, queue) : await changed(job, seconds, queue);
+  const current =
+    method === 'DELETE' ? await cancelJob(job, queue, dependencies) : await changed(job, seconds, queue);
   return jsonReply(200, await describeJob(current, dependencies, origin));
 }
 
 /** Cancels a job, unless it has ended, and returns it as it is now. */
-export async function cancelJob(job: Job, queue: JobQueue): Promise<Job> {
+export async function cancelJob(
+  job: Job,
+  queue: JobQueue,
+  dependencies: Pick<Dependencies, 'uploads' | 'log'>,
+): Promise<Job> {
   const canceled = await queue.jobs.cancel(job);
-  if (canceled) await queue.stop(job);
+  if (canceled) await Promise.all([queue.stop(job), discardUploads(job, dependencies)]);
   return canceled ?? (await queue.jobs.get(job.account, job.id)) ?? job;
 }
 

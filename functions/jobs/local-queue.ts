@@ -182,7 +182,6 @@ export function createLocalQueue(options: LocalQueueOptions): LocalQueue {
       dequeue(job);
       running.get(`${job.account} ${job.number}`)?.abort.abort();
       notify(job);
-      await discardUploads(job, at(job.call.origin));
     },
     deliver: async (job) => deliveries.add(job, { again: true }),
     place({ account, number }) {

@@ -4,9 +4,10 @@ import { ConversionError } from '../shared/errors.ts';
 import { HOUR } from '../shared/time.ts';
 
 /**
- * Permission to store the results of one conversion below one prefix. Only the storage that issued it can read it.
+ * Permission to store the results of one conversion below one prefix. Only the storage that issued it can read the rest of
+ * it.
  */
-export type Grant = Readonly<Record<string, unknown>>;
+export type Grant = Readonly<Record<string, unknown>> & { readonly prefix?: string };
 
 /** Prefix of the object keys of demo results, so that they can be deleted sooner. */
 export const DEMO_PREFIX = 'demo/';

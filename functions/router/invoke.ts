@@ -153,9 +153,8 @@ async function invokeOnce(
   { deadline, signal }: { readonly deadline: number; readonly signal: AbortSignal },
 ): Promise<InvocationResult> {
   const { requestId, traceparent } = trace;
-  const prefix = `${parent}${createPrefix(account)}`;
   const grant = await storage.grant({
-    prefix,
+    prefix: `${parent}${createPrefix(account)}`,
     account,
     maxBytes: limits.resultBytes,
     lifetime: limits.conversionTime + INVOKE_GRACE,
@@ -178,7 +177,9 @@ async function invokeOnce(
     deadline,
   };
   const result = await invoke(invocation, signal);
-  const isForeign = result.ok && result.objectKeys.some((objectKey) => !objectKey.startsWith(prefix));
+  const { prefix } = grant;
+  const isOwn = (objectKey: string) => prefix !== undefined && objectKey.startsWith(prefix);
+  const isForeign = result.ok && !result.objectKeys.every(isOwn);
   if (isForeign) throw new Error('A tool named an object outside its grant.');
   return result;
 }

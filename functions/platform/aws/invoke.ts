@@ -100,7 +100,7 @@ async function sendWithRetry(
  * Returns the account's name in the form that Lambda accepts. Callers without a key share one, because execution
  * environments cost extra for each account.
  */
-function tenantId({ account }: Invocation): string {
+export function tenantId({ account }: Pick<Invocation, 'account'>): string {
   if (isIpAccount(account)) return DEMO_ACCOUNT;
   return TENANT_ID.test(account) ? account : createHash('sha256').update(account).digest('hex');
 }
