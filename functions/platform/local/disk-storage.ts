@@ -13,7 +13,6 @@ import {
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import {
   DEMO_PREFIX,
-  type Grant,
   type GrantRequest,
   invalidFormError,
   ONCE_PREFIX,
@@ -27,7 +26,7 @@ import {
 import type { Table } from '../table.ts';
 import { DiskQuota, diskFullError, type FreeSpace } from './disk-space.ts';
 
-interface DiskGrant extends Grant, Omit<GrantRequest, 'lifetime'> {
+interface DiskGrant extends Record<string, unknown>, Omit<GrantRequest, 'lifetime'> {
   /** Time on this process's monotonic clock, so that conversions survive changes of the system clock. */
   readonly expires: number;
   readonly signature: string;

@@ -185,7 +185,7 @@ export class Endpoint extends RestApi {
       });
     const integration = integrationOf(router);
     for (const { path, methods, uploadMethods = [], isPublic } of PATHS) {
-      const resource = path === '' ? this.root : this.root.addResource(path);
+      const resource = path === '' ? this.root : this.root.resourceForPath(path);
       const isNamed = path === '{name}';
       const own = isNamed ? [...methods, ...uploadMethods] : ['ANY', ...(isPublic ? methods : [])];
       // Browsers send a preflight request first.

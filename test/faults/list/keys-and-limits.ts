@@ -18,7 +18,6 @@ export const keysAndLimits = [
   ]),
   ...inFile('functions/platform/idempotency.ts', [
     ['JSON.stringify([account, key])', 'JSON.stringify([key])'],
-    ['ERRORS[result.error.code].status < 500', 'ERRORS[result.error.code].status < 600'],
     ['Number(found.until) <= now', 'Number(found.until) <= 0'],
   ]),
   ...inFile('functions/platform/key-store.ts', [

@@ -16,8 +16,8 @@ export const routerAndReplies = [
   ...inFile('functions/router/conversion.ts', [
     ['hashOf([account, { ...request,', 'hashOf([{ ...request,'],
     [
-      'await admission.release(refundOf(facts))',
-      "await admission.release(facts.result ? refundOf(facts) : 'none')",
+      'await admitted.release(refundOf(facts))',
+      "await admitted.release(facts.result ? refundOf(facts) : 'none')",
     ],
   ]),
   ...inFile('functions/router/endpoints.ts', [
@@ -27,8 +27,11 @@ export const routerAndReplies = [
     ["header('cdn-loop')?.includes(CDN_LOOP)", "header('cdn-loop') === CDN_LOOP"],
   ]),
   ...inFile('functions/router/invoke.ts', [
-    ['!objectKey.startsWith(prefix)', '!objectKey.startsWith(parent)'],
+    ['objectKey.startsWith(prefix);', 'objectKey.startsWith(parent);'],
     ['await run(pdfs, others)', 'await run(pdfs, context)'],
+  ]),
+  ...inFile('functions/router/reuse.ts', [
+    ['ERRORS[result.error.code].status < 500', 'ERRORS[result.error.code].status < 600'],
   ]),
   ...inFile('functions/router/reply.ts', [
     ["<br>`).join('')", "<br>`).join('\\n')"],

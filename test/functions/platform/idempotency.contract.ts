@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Idempotency } from '../../../functions/platform/idempotency.ts';
 import type { InvocationResult } from '../../../functions/platform/invoke.ts';
-import type { ErrorCode } from '../../../functions/shared/errors.ts';
 
 export interface IdempotencyUnderTest {
   readonly idempotency: Idempotency;
@@ -35,23 +34,10 @@ export function describeIdempotency(name: string, open: () => Promise<Idempotenc
       await begun.end(result);
     };
 
-    it('keeps a result, without what it cost', async () => {
-      await run({ ...RESULT, measured: NOTHING });
+    it('keeps a result', async () => {
+      await run(RESULT);
 
       expect(await begin()).toEqual({ kept: RESULT });
-    });
-
-    it.each([
-      ['CORRUPT_SOURCE', true],
-      ['SOURCE_STATUS', true],
-      ['INTERNAL', false],
-      ['OVERLOADED', false],
-      ['TIMED_OUT', false],
-    ] as const)('after %s, keeps the error: %s', async (code: ErrorCode, isKept) => {
-      const failed: InvocationResult = { ok: false, error: { code, message: 'It failed.' } };
-      await run(failed);
-
-      expect(await begin()).toEqual(isKept ? { kept: failed } : { end: expect.any(Function) });
     });
 
     it('frees the key of a request that ended without a result', async () => {
@@ -99,5 +85,3 @@ export function describeIdempotency(name: string, open: () => Promise<Idempotenc
     });
   });
 }
-
-const NOTHING = { sourceBytes: 0, resultBytes: 0, pages: 0, milliseconds: 0, steps: {} };
