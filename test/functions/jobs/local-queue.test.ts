@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { atOnce, controlled, type Local, startLocal } from './local-service.ts';
+import { atOnce, controlled, jobCall, type Local, startLocal } from './local-service.ts';
 
 let local: Local;
 afterEach(() => local.remove());
@@ -108,21 +108,7 @@ it('takes over the jobs of a server that was stopped or killed', async () => {
 
 it('gives up a job that was running each time the server was killed', async () => {
   local = await startLocal({ convert: atOnce });
-  const job = await local.jobs.add({
-    key: { id: 'key_alice', account: 'alice', name: '', created: 0, disabled: false, limits: {} },
-    request: {
-      tool: 'tiny',
-      source: 'https://example.org/a',
-      format: 'png',
-      outputName: { kind: 'one', name: 'a.png' },
-      options: {},
-      optionNames: [],
-      ignored: [],
-      response: 'text',
-    },
-    uploads: { assets: [], objectKeys: [], others: [] },
-    origin: '',
-  });
+  const job = await local.jobs.add(jobCall('a'));
   for (let kill = 0; kill < 10; kill += 1) await local.jobs.requeue((await local.jobs.start(job))!);
   await local.jobs.start(job);
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import type { JobCall } from '../../../functions/jobs/job.ts';
 import { createLocalQueue, type LocalQueue } from '../../../functions/jobs/local-queue.ts';
 import { createDeliveries } from '../../../functions/jobs/webhooks/deliveries.ts';
 import type { Invocation, InvocationResult } from '../../../functions/platform/invoke.ts';
@@ -149,6 +150,9 @@ export async function startLocal({
     send,
     queue,
     jobs,
+    dependencies,
+    guard,
+    webhookSecrets,
     keys,
     uploads,
     kept,
@@ -175,6 +179,26 @@ export async function startLocal({
       if (database.connection.isOpen) database.close();
       await rm(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** Returns what a job consists of, for the store. */
+export function jobCall(name: string, more: Partial<JobCall['request']> = {}, account = 'alice'): JobCall {
+  return {
+    key: recordOf(account, { id: `key_${account}` }),
+    request: {
+      tool: 'tiny',
+      source: `https://example.org/${name}`,
+      format: 'png',
+      outputName: { kind: 'one', name: `${name}.png` },
+      options: {},
+      optionNames: [],
+      ignored: [],
+      response: 'text',
+      ...more,
+    },
+    uploads: { assets: [], objectKeys: [], others: [] },
+    origin: ORIGIN,
   };
 }
 

@@ -14,8 +14,8 @@ import {
   openDatabase,
 } from '../../../../functions/platform/local/database.ts';
 import { createEgressGuard } from '../../../../functions/shared/egress/guard.ts';
-import { recordOf } from '../../accounts.ts';
 import { tiny } from '../../tiny-tool.ts';
+import { jobCall } from '../local-service.ts';
 
 interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -80,22 +80,7 @@ const port = () => (server.address() as AddressInfo).port;
 
 /** Adds a job that is done, whose webhook is due. */
 async function endedJob(url = `http://receiver.example:${port()}/hook?a=b`) {
-  const job = await jobs.add({
-    key: recordOf('alice'),
-    request: {
-      tool: 'tiny',
-      source: 'https://example.org/a',
-      format: 'png',
-      outputName: { kind: 'one', name: 'a.png' },
-      options: {},
-      optionNames: [],
-      ignored: [],
-      response: 'text',
-      job: { webhook: url },
-    },
-    uploads: { assets: [], objectKeys: [], others: [] },
-    origin: 'https://docmill.example',
-  });
+  const job = await jobs.add(jobCall('a', { job: { webhook: url } }));
   await jobs.start(job);
   return (await jobs.end(job, { status: 'done', result: { ok: true, objectKeys: ['x/a.png'] } }))!;
 }
