@@ -65,8 +65,7 @@ export function createJobs(table: Table, counts = table): Jobs {
       const id = `job_${number.toString(36)}_${randomBytes(8).toString('hex')}`;
       const created = Date.now();
       const { webhook } = call.request.job ?? {};
-      const item: Item = {
-        id: itemId(account, number),
+      const set: Attributes = {
         job: id,
         account,
         number,
@@ -76,9 +75,9 @@ export function createJobs(table: Table, counts = table): Jobs {
         ...(webhook !== undefined && { delivery: JSON.stringify(newDelivery(webhook)), attempts: 0 }),
         expires: created + JOB_LIFE,
       };
+      const item = await table.update(itemId(account, number), { set, when: { id: 'absent' } });
       // A power failure may have lost the last number, but no job.
-      if (await table.put(item, { id: 'absent' })) return readJob(item);
-      return this.add(call);
+      return item ? readJob(item) : this.add(call);
     },
 
     async get(account, id) {

@@ -49,6 +49,9 @@ const TOOLS: readonly Tool[] = Object.values(tools);
 const DELETED = [`${'?'.repeat(32)}/`, ONCE_PREFIX, UPLOAD_PREFIX];
 const EXPIRING = [CACHE_PREFIX, DEMO_PREFIX, SAMPLE_PREFIX];
 
+/** How much longer than a job a tool's function may run, in milliseconds. */
+const TOOL_RESERVE = 30_000;
+
 /** Demo conversions at the same time, as a share of the account's concurrency. Each takes two executions. */
 const DEMO_SHARE = 0.1;
 
@@ -114,50 +117,46 @@ export class Docmill extends Construct {
       version,
       ...this.#commonEnvironment(),
     };
+    const environment: RouterEnvironment = {
+      ...shared,
+      resultsBucket: bucket.bucketName,
+      toolFunctions: arns,
+      isolated: settings.tenantIsolation,
+      urlLifetime: settings.urlLifetime,
+      settings: this.#routerSettings(defaultSiteUrl),
+      ownHosts,
+    };
+    const jobs = settings.jobs && this.#addJobs(settings.jobs, environment);
     const router = this.#addFunction('router', {
       description: 'Reads requests, invokes tools, signs URLs.',
       timeout: TIMEOUTS.router,
       environment: {
-        ...shared,
-        resultsBucket: bucket.bucketName,
-        toolFunctions: arns,
-        isolated: settings.tenantIsolation,
-        urlLifetime: settings.urlLifetime,
-        settings: this.#routerSettings(defaultSiteUrl),
+        ...environment,
+        ...(jobs && { jobs: { ...jobs.times, functionName: jobs.function.version.functionArn } }),
         ...(settings.traces && { traces: settings.traces }),
       } satisfies RouterEnvironment,
     });
-    // The router signs with its own permissions: forms that store results, and URLs that read them. It cannot list the
-    // bucket, so it finds only objects whose names it knows. It deletes uploads whose conversion has ended, and results
-    // at their owner's request.
-    const objects = (prefixes: string[]) => prefixes.map((prefix) => bucket.arnForObjects(`${prefix}*`));
-    router.allow(['s3:PutObject', 's3:GetObject', 's3:DeleteObject'], objects(DELETED));
-    router.allow(['s3:PutObject', 's3:GetObject'], objects(EXPIRING));
-    for (const prefix of [...DELETED, ...EXPIRING]) {
-      const id = stack.getLogicalId(bucket.node.defaultChild as CfnBucket);
-      router.acknowledgeStar(`<${id}.Arn>/${prefix}*`, 'All objects with a prefix.');
-    }
-    // The router finds keys by their hash, and counts. It cannot scan, so it finds no other items.
-    const leading = (...ids: string[]) => ({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ids } });
-    const counted = ['limits#*', 'usage#*', 'idempotent#*', 'health', 'health-check'];
-    const keyRows = [table.tableArn];
-    router.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem'], keyRows, leading('key_*', ...counted));
-    router.allow(['dynamodb:UpdateItem'], keyRows, leading('failed#*', 'total#*', 'counted', ...counted));
-    router.allow(['dynamodb:UpdateItem'], keyRows, {
-      ...leading('key_*'),
-      // It notes when a key was last used, and can neither create a key nor change its limits.
-      'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['id', 'created', 'lastUsed'] },
-    });
-    this.#allowKey(router);
     this.#allowSecrets(router, [settings.traces?.parameter]);
+    this.#allowConversions(router, { bucket, table });
     router.allowInvoke([...functions.values()]);
+    if (jobs) {
+      this.#allowConversions(jobs.function, { bucket, table }, 'webhook#*');
+      jobs.function.allowInvoke([...functions.values()]);
+      router.allowInvoke([jobs.function]);
+      router.allowStop(jobs.function);
+    }
     const pages = site && this.#addSite(site, { origin, bucket, table, router, shared });
     // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.
     endpoint.connect(router.live as IFunction, {
       hasCors: corsOrigins.length > 0,
       site: pages?.live as IFunction | undefined,
     });
-    const own = new Map([['router', router], ...(pages ? [['site', pages] as const] : []), ...functions]);
+    const own = new Map([
+      ['router', router],
+      ...(jobs ? [['jobs', jobs.function] as const] : []),
+      ...(pages ? [['site', pages] as const] : []),
+      ...functions,
+    ]);
     const watched = [...own].map(
       ([name, { live, logGroup }]) => [name, { functionName: live.lambda.functionName, logGroup }] as const,
     );
@@ -277,6 +276,58 @@ export class Docmill extends Construct {
     return site;
   }
 
+  /** Adds the function that runs jobs, with the permissions of the router to convert. */
+  #addJobs({ seconds }: NonNullable<Settings['jobs']>, environment: RouterEnvironment) {
+    const times = { conversionTime: 1000 * seconds };
+    const added = this.#addFunction('jobs', {
+      description: 'Runs jobs and delivers webhooks.',
+      timeout: TIMEOUTS.jobs,
+      // A job may be queued for a day, and its webhook is delivered for another one.
+      durableDays: 3,
+      environment: { ...environment, jobs: times } satisfies RouterEnvironment,
+    });
+    return { function: added, times };
+  }
+
+  /** Allows a function to convert as the router does, and to use items with further prefixes. */
+  #allowConversions(
+    user: ServiceFunction,
+    { bucket, table }: Pick<SiteParts, 'bucket' | 'table'>,
+    ...others: readonly string[]
+  ): void {
+    // The router signs with its own permissions: forms that store results, and URLs that read them. It cannot list the
+    // bucket, so it finds only objects whose names it knows. It deletes uploads whose conversion has ended, and results
+    // at their owner's request.
+    const objects = (prefixes: string[]) => prefixes.map((prefix) => bucket.arnForObjects(`${prefix}*`));
+    user.allow(['s3:PutObject', 's3:GetObject', 's3:DeleteObject'], objects(DELETED));
+    user.allow(['s3:PutObject', 's3:GetObject'], objects(EXPIRING));
+    for (const prefix of [...DELETED, ...EXPIRING]) {
+      const id = Stack.of(this).getLogicalId(bucket.node.defaultChild as CfnBucket);
+      user.acknowledgeStar(`<${id}.Arn>/${prefix}*`, 'All objects with a prefix.');
+    }
+    // The router finds keys by their hash, and counts. It cannot scan, so it finds no other items.
+    const leading = (...ids: string[]) => ({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ids } });
+    const counted = [
+      'limits#*',
+      'usage#*',
+      'idempotent#*',
+      'job#*',
+      'jobs#*',
+      'health',
+      'health-check',
+      ...others,
+    ];
+    const keyRows = [table.tableArn];
+    user.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem'], keyRows, leading('key_*', ...counted));
+    user.allow(['dynamodb:UpdateItem'], keyRows, leading('failed#*', 'total#*', 'counted', ...counted));
+    user.allow(['dynamodb:UpdateItem'], keyRows, {
+      ...leading('key_*'),
+      // It notes when a key was last used, and can neither create a key nor change its limits.
+      'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['id', 'created', 'lastUsed'] },
+    });
+    this.#allowKey(user);
+  }
+
   /** Allows a function to use the bucket and the table that a key of the operator encrypts. */
   #allowKey(user: ServiceFunction): void {
     const actions = ['Encrypt', 'Decrypt', 'ReEncryptFrom', 'ReEncryptTo', 'GenerateDataKey', 'DescribeKey'];
@@ -321,7 +372,7 @@ export class Docmill extends Construct {
       layers: tool.sizing.layers.filter((layer) => layer !== 'sandbox').map((layer) => this.#layer(layer)),
       // Enough for a source, inflated layers and all results of one conversion.
       temporaryMegabytes: 2048,
-      timeout: TIMEOUTS.tool,
+      timeout: Math.max(TIMEOUTS.tool, 1000 * (this.#settings.jobs?.seconds ?? 0) + TOOL_RESERVE),
       isolated: this.#settings.tenantIsolation,
       environment: {
         ...reach,

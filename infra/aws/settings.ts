@@ -11,7 +11,9 @@ const TOOLS: readonly string[] = Object.keys(tools);
 const BROWSERS: readonly string[] = Object.values<Tool>(tools)
   .filter(({ sizing }) => sizing.layers.includes('chromium'))
   .map(({ name }) => name);
-const FUNCTIONS: readonly string[] = ['router', 'site', ...TOOLS];
+const FUNCTIONS: readonly string[] = ['router', 'jobs', 'site', ...TOOLS];
+/** Lambda's maximum for a function, less the time that a tool needs to respond. */
+const MAX_JOB_SECONDS = 870;
 
 const integer = ({ min, max }: { min: number; max: number }) => z.int().min(min).max(max);
 const count = integer(COUNTS);
@@ -121,6 +123,14 @@ const schema = z
         resultMegabytes: integer(MEGABYTES).default(250),
         seconds: integer({ min: 1, max: 240 }).default(240),
       })
+      .prefault({}),
+    /**
+     * Conversions that nobody waits for, and their webhooks. `seconds` is how long one may run, which is less than Lambda's
+     * 900 s for a function. `null` removes them.
+     */
+    jobs: z
+      .strictObject({ seconds: integer({ min: 1, max: MAX_JOB_SECONDS }).default(MAX_JOB_SECONDS) })
+      .nullable()
       .prefault({}),
     /**
      * Gives each account (API key owner) its own execution environments of every tool: separate virtual machines,
@@ -314,7 +324,10 @@ function maxConcurrentOf({ accountConcurrency }: { readonly accountConcurrency: 
 export type Settings = z.output<typeof schema>;
 
 /** Checks settings against the region of the stack, if it is known. @throws Error */
-export function checkRegion({ tenantIsolation, front, monthlyBudget, site }: Settings, region = ''): void {
+export function checkRegion(
+  { tenantIsolation, front, monthlyBudget, site, jobs }: Settings,
+  region = '',
+): void {
   const unavailable: ReadonlyArray<readonly [unknown, RegExp, string, string]> = [
     [
       tenantIsolation,
@@ -323,6 +336,7 @@ export function checkRegion({ tenantIsolation, front, monthlyBudget, site }: Set
       'Set tenantIsolation to false',
     ],
     [front, /^(us-gov-|cn-)/, 'There is no CloudFront with functions', 'Remove front'],
+    [jobs, /^(us-gov-|cn-)/, 'Lambda offers no durable functions', 'Set jobs to null'],
     [monthlyBudget, /^us-gov-/, 'There are no budgets', 'Remove monthlyBudget'],
     [site?.cognito, /^cn-/, 'Cognito offers no user pools', 'Remove site.cognito'],
   ];

@@ -25,13 +25,13 @@ export function createWebhookSecrets(table: Table): WebhookSecrets {
       const id = idOf(account);
       const found = await table.get(id);
       if (found) return secretsIn(found);
-      await table.put({ id, account, secret: createSecret() }, { id: 'absent' });
+      await table.update(id, { set: { account, secret: createSecret() }, when: { id: 'absent' } });
       return secretsIn((await table.get(id))!);
     },
     async rotate(account) {
       const [previous] = await this.get(account);
       const secret = createSecret();
-      await table.put({ id: idOf(account), account, secret, previous, until: Date.now() + OVERLAP });
+      await table.update(idOf(account), { set: { account, secret, previous, until: Date.now() + OVERLAP } });
       return secret;
     },
     erase: async (account) => void (await table.remove(idOf(account))),

@@ -32,6 +32,13 @@ export interface RouterEnvironment extends SharedEnvironment {
   readonly urlLifetime: number;
   /** Passed to the router's dependencies as they are. */
   readonly settings: RouterSettings;
+  /**
+   * Maximum milliseconds of a job, while it runs, and the ARN of the version of the function for jobs, which itself does not
+   * have it. There are no jobs if absent.
+   */
+  readonly jobs?: { readonly conversionTime: number; readonly functionName?: string } | undefined;
+  /** Host names of the service, which no webhook is sent to. */
+  readonly ownHosts: readonly string[];
   /** Collector of traces, and the SSM parameter with further headers. None are sent if absent. */
   readonly traces?: { readonly endpoint: string; readonly parameter?: string | undefined } | undefined;
 }

@@ -2,6 +2,10 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
+import { createDurableQueue } from '../../jobs/durable/queue.ts';
+import type { Jobs } from '../../jobs/store.ts';
+import { checkWebhook } from '../../jobs/webhooks/attempt.ts';
+import type { WebhookSecrets } from '../../jobs/webhooks/secrets.ts';
 import { type RouterEnvironment, readEnvironment, TABLE_CLIENT } from '../../platform/aws/environment.ts';
 import { createLambdaHealth, createLambdaInvoke } from '../../platform/aws/invoke.ts';
 import { logEngineAge, watchErrors, withCallMetrics } from '../../platform/aws/lambda/metrics.ts';
@@ -10,6 +14,7 @@ import { createS3Cache, createS3Samples, createS3Storage, createS3Uploads } from
 import { createDynamoTable } from '../../platform/aws/table.ts';
 import { createStores } from '../../platform/stores.ts';
 import { createPricing } from '../../platform/usage-report.ts';
+import { createEgressGuard } from '../../shared/egress/guard.ts';
 import { createLog } from '../../shared/log.ts';
 import { TIMEOUTS } from '../../shared/settings/aws.ts';
 import { logSettings } from '../../shared/settings/service.ts';
@@ -25,6 +30,8 @@ const TRACE_TIME = 1000;
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
 export function readDependencies(): Dependencies & {
   readonly frontSecret?: string | undefined;
+  readonly jobs: Jobs;
+  readonly webhookSecrets: WebhookSecrets;
 } {
   const environment = readEnvironment<RouterEnvironment>();
   const { isolated, metricsNamespace, toolFunctions, settings } = environment;
@@ -49,6 +56,18 @@ export function readDependencies(): Dependencies & {
   const stores = createStores(table, Object.keys(tools));
   const watched = <Store extends object>(store: Store) => watchErrors(store, log, metricsNamespace);
   const { traces, frontSecret } = environment;
+  const functionName = environment.jobs?.functionName;
+  const guard = createEgressGuard({ ownHosts: environment.ownHosts });
+  const queue =
+    functionName === undefined
+      ? undefined
+      : createDurableQueue({
+          jobs: stores.jobs,
+          client: lambda,
+          functionName,
+          checkWebhook: (url, account, signal) =>
+            checkWebhook(url, account, { guard, isInsecureAllowed: () => false }, signal),
+        });
   const storage = createS3Storage({ ...results, urlLifetime: environment.urlLifetime });
   const dependencies: Dependencies = {
     tools: Object.values(tools),
@@ -57,6 +76,7 @@ export function readDependencies(): Dependencies & {
     usage: watched(stores.usage),
     failures: watched(stores.failures),
     idempotency: watched(stores.idempotency),
+    queue,
     priceRows: environment.sizes && createPricing(environment.sizes),
     ...settings,
     storage,
@@ -82,7 +102,7 @@ export function readDependencies(): Dependencies & {
         log,
       }),
   };
-  return { ...dependencies, frontSecret };
+  return { ...dependencies, frontSecret, jobs: stores.jobs, webhookSecrets: stores.webhookSecrets };
 }
 
 /** Reads one SSM parameter. */

@@ -77,6 +77,7 @@ export function readProxyEvent(event: GatewayEvent, frontSecret?: string): HttpR
     header,
     ...(body && takesBody(event.httpMethod) && { body: Readable.from([content], { objectMode: false }) }),
     ...(member && { member }),
+    origin: `https://${event.requestContext.domainName}`,
     ip: callerOf(event.requestContext.identity?.sourceIp, header, frontSecret),
   };
 }

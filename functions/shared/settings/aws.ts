@@ -10,6 +10,8 @@ export const TIMEOUTS = {
   /** Time that a tool has to respond to the router. */
   wait: 280_000,
   tool: 270_000,
+  /** A part of an execution, which ends with each pause. The longest is an attempt to deliver a webhook. */
+  jobs: 60_000,
 } as const;
 
 /**

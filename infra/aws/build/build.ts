@@ -32,6 +32,7 @@ await cp(join(DIST, 'aws/layers/sandbox/sandbox'), join(DIST, 'aws/layers/fonts/
 for (const name of layers) await writeArchive(name);
 await buildFunction('router', []);
 await cp(SAMPLES_FOLDER, join(DIST, 'aws/functions/router/samples'), { recursive: true });
+await buildFunction('jobs', []);
 await buildFunction('site', []);
 await writeSite(join(DIST, 'aws/functions/site/site'));
 const version = readVersion((layer) => join(DIST, 'aws/layers', layer, layer));

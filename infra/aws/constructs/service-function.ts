@@ -1,6 +1,6 @@
 import { Annotations, Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import { type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
-import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Effect, Policy, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   type Alias,
@@ -55,6 +55,8 @@ export interface ServiceFunctionProps {
   readonly provisioned: number | undefined;
   /** Queues or topics for the results of asynchronous invocations. */
   readonly destinations?: Settings['destinations'];
+  /** Makes it a durable function, whose executions may take this many days. */
+  readonly durableDays?: number;
   readonly placement?: Pick<FunctionProps, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
 }
 
@@ -104,6 +106,12 @@ export class ServiceFunction extends Construct {
       environment: { [ENVIRONMENT_VARIABLE]: environment },
       role: this.#role.withoutPolicyUpdates(),
       logGroup,
+      ...(props.durableDays !== undefined && {
+        durableConfig: {
+          executionTimeout: Duration.days(props.durableDays),
+          retentionPeriod: Duration.days(1),
+        },
+      }),
       ...(props.isolated && { tenancyConfig: TenancyConfig.PER_TENANT }),
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       currentVersionOptions:
@@ -116,6 +124,7 @@ export class ServiceFunction extends Construct {
     });
     this.version = this.#lambda.currentVersion;
     // Lambda would repeat a failed asynchronous invocation and convert again.
+    if (props.durableDays !== undefined) this.#allowCheckpoints();
     this.live = this.#lambda.addAlias(LIVE_ALIAS, { retryAttempts: 0, ...this.#allowDestinations(props) });
   }
 
@@ -137,6 +146,22 @@ export class ServiceFunction extends Construct {
       const id = Stack.of(other).getLogicalId(other.#lambda.node.defaultChild as CfnFunction);
       this.acknowledgeStar(`<${id}.Arn>:*`, 'All versions of one function.');
     }
+  }
+
+  /** Allows this function to stop executions of another. */
+  allowStop(other: ServiceFunction): void {
+    this.allow(['lambda:StopDurableExecution'], [`${other.#lambda.functionArn}:*`]);
+  }
+
+  /** Allows a durable function to record its steps. A policy of its own, because the role's would wait for the function. */
+  #allowCheckpoints(): void {
+    const actions = ['lambda:CheckpointDurableExecution', 'lambda:GetDurableExecutionState'];
+    new Policy(this, 'Checkpoints', {
+      roles: [this.#role],
+      statements: [new PolicyStatement({ actions, resources: [`${this.#lambda.functionArn}:*`] })],
+    });
+    const id = Stack.of(this).getLogicalId(this.#lambda.node.defaultChild as CfnFunction);
+    this.acknowledgeStar(`<${id}.Arn>:*`, 'All versions of one function.');
   }
 
   /** Documents why a permission may end with a wildcard. */
