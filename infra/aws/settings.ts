@@ -126,7 +126,7 @@ const schema = z
       .prefault({}),
     /**
      * Conversions that nobody waits for, and their webhooks. `seconds` is how long one may run, which is less than Lambda's
-     * 900 s for a function. `null` removes them.
+     * 900 s for a function. `null` removes them, for regions in which Lambda has no durable functions.
      */
     jobs: z
       .strictObject({ seconds: integer({ min: 1, max: MAX_JOB_SECONDS }).default(MAX_JOB_SECONDS) })
@@ -324,10 +324,7 @@ function maxConcurrentOf({ accountConcurrency }: { readonly accountConcurrency: 
 export type Settings = z.output<typeof schema>;
 
 /** Checks settings against the region of the stack, if it is known. @throws Error */
-export function checkRegion(
-  { tenantIsolation, front, monthlyBudget, site, jobs }: Settings,
-  region = '',
-): void {
+export function checkRegion({ tenantIsolation, front, monthlyBudget, site }: Settings, region = ''): void {
   const unavailable: ReadonlyArray<readonly [unknown, RegExp, string, string]> = [
     [
       tenantIsolation,
@@ -336,7 +333,6 @@ export function checkRegion(
       'Set tenantIsolation to false',
     ],
     [front, /^(us-gov-|cn-)/, 'There is no CloudFront with functions', 'Remove front'],
-    [jobs, /^(us-gov-|cn-)/, 'Lambda offers no durable functions', 'Set jobs to null'],
     [monthlyBudget, /^us-gov-/, 'There are no budgets', 'Remove monthlyBudget'],
     [site?.cognito, /^cn-/, 'Cognito offers no user pools', 'Remove site.cognito'],
   ];

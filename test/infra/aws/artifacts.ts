@@ -8,7 +8,7 @@ export function createArtifacts(): { readonly artifacts: string; remove(): void 
   const artifacts = mkdtempSync(join(tmpdir(), 'artifacts-'));
   const layers = new Set(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]));
   for (const path of [
-    ...['router', 'site', ...Object.keys(tools)].map((name) => `functions/${name}`),
+    ...['router', 'jobs', 'site', ...Object.keys(tools)].map((name) => `functions/${name}`),
     ...[...layers].map((name) => `layers/${name}`),
   ]) {
     mkdirSync(join(artifacts, path), { recursive: true });

@@ -79,7 +79,7 @@ it('offers the API only through the endpoints of the VPC', () => {
 it('runs every function in the VPC', () => {
   const functions = all('AWS::Lambda::Function');
 
-  expect(functions).toHaveLength(Object.keys(tools).length + 3);
+  expect(functions).toHaveLength(Object.keys(tools).length + 4);
   for (const { VpcConfig } of functions) expect(VpcConfig.SubnetIds).toEqual(['subnet-0123456789abcdef0']);
 });
 
@@ -105,11 +105,15 @@ it("encrypts results, table, logs and alarms with the customer's key", () => {
     SSEType: 'KMS',
   });
   expect(all('AWS::SNS::Topic')[0]!.KmsMasterKeyId).toContain('01234567-89ab');
-  expect(logs).toHaveLength(Object.keys(tools).length + 4);
+  expect(logs).toHaveLength(Object.keys(tools).length + 5);
   for (const { KmsKeyId } of logs) expect(KmsKeyId).toBe(KEY);
   // Only the functions that use the bucket or the table may use the key.
   const users = all('AWS::IAM::Policy').filter((policy) => JSON.stringify(policy).includes('kms:'));
-  expect(users.map(({ Roles }) => Roles[0].Ref.replace(/Role.*/, '')).sort()).toEqual(['router', 'site']);
+  expect(users.map(({ Roles }) => Roles[0].Ref.replace(/Role.*/, '')).sort()).toEqual([
+    'jobs',
+    'router',
+    'site',
+  ]);
 });
 
 it('names no other partition, and tags what can be tagged', () => {

@@ -120,18 +120,29 @@ describe('a stack whose layers were built in a container', () => {
 describe('the stack', () => {
   it('gives each role exactly these rights', () => {
     const stored = (prefix: string) => `Results.Arn/${prefix}/*`;
+    const functionsOf = (names: string[]) => names.map((name) => `${name}Function.Arn:*`).join(' ');
+    const converting = [
+      `Allow s3:DeleteObject,s3:GetObject,s3:PutObject on ${['?'.repeat(32), 'once', 'uploads'].map(stored).join(' ')}`,
+      `Allow s3:GetObject,s3:PutObject on ${['cache', 'demo', 'samples'].map(stored).join(' ')}`,
+      'Allow dynamodb:BatchGetItem,dynamodb:GetItem on Keys.Arn',
+      'Allow dynamodb:UpdateItem on Keys.Arn',
+      'Allow dynamodb:UpdateItem on Keys.Arn',
+    ];
     expect(rightsOf(template)).toEqual({
       ...Object.fromEntries(
         NAMES.map((name) => [name, [`Allow logs:CreateLogStream,logs:PutLogEvents on ${name}Log.Arn`]]),
       ),
       router: [
         'Allow logs:CreateLogStream,logs:PutLogEvents on routerLog.Arn',
-        `Allow s3:DeleteObject,s3:GetObject,s3:PutObject on ${['?'.repeat(32), 'once', 'uploads'].map(stored).join(' ')}`,
-        `Allow s3:GetObject,s3:PutObject on ${['cache', 'demo', 'samples'].map(stored).join(' ')}`,
-        'Allow dynamodb:BatchGetItem,dynamodb:GetItem on Keys.Arn',
-        'Allow dynamodb:UpdateItem on Keys.Arn',
-        'Allow dynamodb:UpdateItem on Keys.Arn',
-        `Allow lambda:InvokeFunction on ${NAMES.map((name) => `${name}Function.Arn:*`).join(' ')}`,
+        ...converting,
+        `Allow lambda:InvokeFunction on ${functionsOf([...NAMES, 'jobs'].toSorted())}`,
+        'Allow lambda:StopDurableExecution on jobsFunction.Arn:*',
+      ],
+      jobs: [
+        'Allow logs:CreateLogStream,logs:PutLogEvents on jobsLog.Arn',
+        ...converting,
+        `Allow lambda:InvokeFunction on ${functionsOf(NAMES)}`,
+        'Allow lambda:CheckpointDurableExecution,lambda:GetDurableExecutionState on jobsFunction.Arn:*',
       ],
       heartbeat: ['Allow logs:CreateLogStream,logs:PutLogEvents on heartbeatLog.Arn'],
       site: [
@@ -163,7 +174,7 @@ describe('the stack', () => {
       BinaryMediaTypes: ['*/*'],
     });
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'api' });
-    template.resourceCountIs('AWS::ApiGateway::Method', 14);
+    template.resourceCountIs('AWS::ApiGateway::Method', 16);
     template.hasResourceProperties('AWS::ApiGateway::Resource', { PathPart: 'openapi.json' });
     template.hasResourceProperties('AWS::ApiGateway::Method', {
       HttpMethod: 'ANY',
@@ -186,7 +197,9 @@ describe('the stack', () => {
       router: 290,
       site: 295,
       heartbeat: 120,
-      ...Object.fromEntries(NAMES.map((name) => [name, 270])),
+      jobs: 60,
+      // A job may take longer than a request.
+      ...Object.fromEntries(NAMES.map((name) => [name, 900])),
     });
     const chain = [
       TIMEOUTS.gateway,
@@ -250,7 +263,7 @@ describe('the stack', () => {
   });
 
   it('gives each tool its own log group, memory and layers', () => {
-    template.resourceCountIs('AWS::Logs::LogGroup', NAMES.length + 3);
+    template.resourceCountIs('AWS::Logs::LogGroup', NAMES.length + 4);
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: settings.logDays });
     for (const { name, sizing } of Object.values(tools)) {
       const [found] = Object.entries(template.findResources('AWS::Lambda::Function')).filter(([id]) =>
@@ -320,12 +333,12 @@ describe('the stack', () => {
   });
 
   it('publishes a version of each function, keeps it, and lets the router invoke versions', () => {
-    template.resourceCountIs('AWS::Lambda::Version', NAMES.length + 3);
+    template.resourceCountIs('AWS::Lambda::Version', NAMES.length + 4);
     template.allResources('AWS::Lambda::Version', {
       DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
     });
-    template.resourceCountIs('AWS::Lambda::Alias', NAMES.length + 3);
+    template.resourceCountIs('AWS::Lambda::Alias', NAMES.length + 4);
     template.allResourcesProperties('AWS::Lambda::Alias', { Name: 'live' });
     expect(environmentOf(template, 'router').toolFunctions).toEqual(
       Object.fromEntries(
@@ -371,7 +384,7 @@ describe('the stack', () => {
     const corsOrigins = Array.from({ length: 100 }, (_, index) => `https://customer-${index}.example.com`);
 
     expect(() => synthesize(parseSettings({ corsOrigins }))).toThrow(
-      /^The settings of router take \d+ of at most 3900 bytes. Shorten corsOrigins/,
+      /^The settings of jobs take \d+ of at most 3900 bytes. Shorten corsOrigins/,
     );
     expect(() => synthesize(parseSettings({ corsOrigins: corsOrigins.slice(0, 30) }))).not.toThrow();
   });
@@ -437,6 +450,7 @@ describe('the stack', () => {
         'siteLog',
         ...NAMES.flatMap((name) => [`${name}Function`, `${name}Log`]),
         'routerLog',
+        'jobsLog',
       ].sort(),
     );
     expect(JSON.stringify(outputs.CreateKey!.Value)).toContain(
@@ -628,7 +642,7 @@ describe('the stack', () => {
   it('has no route, permission or setting of the site without it', () => {
     const without = synthesize({ ...settings, site: null });
 
-    without.resourceCountIs('AWS::ApiGateway::Method', 12);
+    without.resourceCountIs('AWS::ApiGateway::Method', 14);
     expect(Object.keys(rightsOf(without))).not.toContain('site');
     expect(environmentOf(without, 'router').settings).toMatchObject({
       contact: { accountUrl: 'https://example.com/account' },
@@ -817,12 +831,15 @@ interface Statement {
 /** Lists the statements of every role in words, by the name of its function. */
 function rightsOf(of: Template): Record<string, string[]> {
   const policies = Object.values(of.findResources('AWS::IAM::Policy'));
+  const byRole = Map.groupBy(policies, ({ Properties }) => Properties.Roles[0].Ref);
   return Object.fromEntries(
-    policies.map(({ Properties }) => [
-      Properties.Roles[0].Ref.replace(/Role[0-9A-F]{8}$/, ''),
-      Properties.PolicyDocument.Statement.map(
-        ({ Effect, Action, Resource }: Statement) =>
-          `${Effect} ${[Action].flat().join(',')} on ${[Resource].flat().map(words).join(' ')}`,
+    [...byRole].map(([role, own]) => [
+      role.replace(/Role[0-9A-F]{8}$/, ''),
+      own.flatMap(({ Properties }) =>
+        Properties.PolicyDocument.Statement.map(
+          ({ Effect, Action, Resource }: Statement) =>
+            `${Effect} ${[Action].flat().join(',')} on ${[Resource].flat().map(words).join(' ')}`,
+        ),
       ),
     ]),
   );
