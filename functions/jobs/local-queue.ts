@@ -8,7 +8,7 @@ import { discardUploads, runJob } from './run.ts';
 import type { Jobs } from './store.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
-/** Milliseconds between two attempts to record what has happened, for example while the disk is full. */
+/** How long to wait before another attempt to record what has happened, for example while the disk is full, in milliseconds. */
 const RETRY_TIME = 5000;
 /** A job that was running when the server was killed this many times fails, because it may be the reason. */
 const MAX_STARTS = 10;

@@ -46,7 +46,7 @@ interface ConversionCall extends Counted {
   readonly isJob?: boolean;
 }
 
-/** What becomes of a call. */
+/** Handles how a call went on. */
 interface Outcomes<Value> {
   /** Returns what the caller needs of a result, while the conversion still counts as in progress. */
   deliver(finished: Finished): Promise<Value>;

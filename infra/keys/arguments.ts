@@ -24,6 +24,7 @@ const OPTIONS = {
   'per-month': { type: 'string' },
   concurrent: { type: 'string' },
   overlap: { type: 'string' },
+  rotate: { type: 'boolean' },
   month: { type: 'string' },
   csv: { type: 'boolean' },
 } as const;

@@ -5,6 +5,8 @@ import {
   withSamples,
   withWholeInfile,
 } from '../../functions/conversion/request.ts';
+import type { Jobs } from '../../functions/jobs/store.ts';
+import type { WebhookSecrets } from '../../functions/jobs/webhooks/secrets.ts';
 import { lastUsedOf } from '../../functions/platform/accounts.ts';
 import { type KeyRecord, type Keys, keyIdOf, type NewKey } from '../../functions/platform/keys.ts';
 import {
@@ -21,9 +23,19 @@ import { Members, readEmail } from '../../functions/site/accounts/members.ts';
 import { createOperations, type Operations } from '../../functions/site/operator/operations.ts';
 import * as tools from '../../functions/tools.ts';
 import { Arguments, isEmail, type OptionName, UsageError } from './arguments.ts';
-import { auditTable, describeAccount, describeErasure, describeKey, keyTable, usageTable } from './print.ts';
+import {
+  auditTable,
+  describeAccount,
+  describeErasure,
+  describeKey,
+  jobTable,
+  keyTable,
+  usageTable,
+} from './print.ts';
 
 export interface Stores extends ErasableStores {
+  readonly jobs: Jobs;
+  readonly webhookSecrets: WebhookSecrets;
   /** Origin of the site. */
   readonly origin: string;
   /** Absent on one machine, where nothing is billed. */
@@ -217,6 +229,42 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
         const restrictions = await operations.restrict(account, changes, isAccount ? account : id);
         if (!isAccount) return printedKey(await keys.get(id), context, id);
         return { value: { account, ...restrictions }, text: describeAccount(account, restrictions) };
+      };
+    },
+  },
+  jobs: {
+    help: 'jobs ACCOUNT              lists the last 100 jobs of an account, and what became of their webhooks',
+    words: 1,
+    read: (args) => {
+      const wanted = args.account();
+      return async (context) => {
+        const account = await accountIn(context, wanted);
+        const value = (await context.jobs.list(account, { limit: 100 })).map(({ call, ...job }) => ({
+          ...job,
+          tool: call.request.tool,
+        }));
+        return { value, text: jobTable(value) };
+      };
+    },
+  },
+  webhook: {
+    help: `webhook ACCOUNT [--rotate] prints the secret that signs an account's webhooks; with --rotate, a new one, beside which
+                          the old one signs for a day`,
+    takes: ['rotate'],
+    words: 1,
+    read: (args) => {
+      const wanted = args.account();
+      const { rotate = false } = args.values;
+      return async (context) => {
+        const account = await accountIn(context, wanted);
+        const { operations, webhookSecrets, accounts, jobs } = context;
+        // The account of API_KEY is not in the table.
+        const isKnown = (await accounts.get(account)) ?? (await jobs.list(account, { limit: 1 }))[0];
+        if (!isKnown) throw noAccountError(account);
+        await operations.logSecret(account, rotate);
+        if (rotate) await webhookSecrets.rotate(account);
+        const secrets = await webhookSecrets.get(account);
+        return { value: { account, secrets }, text: `${secrets[0]}\n` };
       };
     },
   },

@@ -1,3 +1,4 @@
+import type { Job } from '../../functions/jobs/job.ts';
 import type { Account } from '../../functions/platform/accounts.ts';
 import { isValid, type KeyRecord, type Restrictions } from '../../functions/platform/keys.ts';
 import type { AuditEntry } from '../../functions/platform/stores.ts';
@@ -61,6 +62,24 @@ export function keyTable(records: ReadonlyArray<KeyRecord & { readonly email?: s
     ['id', 'name', 'kind', 'state', 'created', 'last used', 'expires', 'tools', 'limits', 'account', 'email'],
     ...rows,
   ]);
+}
+
+/** Formats jobs as a table. */
+export function jobTable(
+  jobs: ReadonlyArray<
+    Pick<Job, 'id' | 'status' | 'created' | 'end' | 'delivery'> & { readonly tool: string }
+  >,
+): string {
+  const rows = jobs.map(({ id, status, created, tool, end, delivery }) => [
+    id,
+    tool,
+    status,
+    new Date(created).toISOString(),
+    end?.status === 'failed' ? end.error.code : '',
+    delivery ? `${delivery.state} (${delivery.attempts})` : '',
+    delivery?.last ?? '',
+  ]);
+  return columns([['id', 'tool', 'status', 'accepted', 'error', 'webhook', 'last response'], ...rows]);
 }
 
 /** Formats operators' actions as a table. */

@@ -127,9 +127,9 @@ function withSteps(
     }),
     invoke: async (invocation) => {
       const { tool } = invocation;
-      const tenant = isolated ? { tenantId: tenantId(invocation) } : {};
+      const config = isolated ? { tenantId: tenantId(invocation) } : {};
       const payload = await context
-        .invoke<Invocation, unknown>(tool, functionOf(tool), invocation, tenant)
+        .invoke<Invocation, unknown>(tool, functionOf(tool), invocation, config)
         .catch((thrown: unknown) => {
           throw thrown instanceof InvokeError ? invokeError(thrown) : thrown;
         });

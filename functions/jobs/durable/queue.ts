@@ -10,7 +10,7 @@ import type { JobQueue } from '../queue.ts';
 import type { Jobs } from '../store.ts';
 import type { JobEvent } from './execution.ts';
 
-/** Milliseconds between two looks at a job that somebody waits for. */
+/** How often to look at a job that somebody waits for, in milliseconds. */
 const INTERVAL = 1000;
 
 /** Creates the queue on AWS: each job is a durable execution, which starts at once and waits for its account's limits. */

@@ -16,7 +16,7 @@ export interface DeliveryDependencies {
   storageAt(origin: string): Storage;
 }
 
-/** Milliseconds between the attempts, which together take a little more than a day. */
+/** How long after each attempt the next one follows, in milliseconds. Together a little more than a day. */
 const PAUSES = [5000, MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 8 * HOUR, 8 * HOUR];
 /** A pause is shortened by up to this part of it, so that receivers that were down do not get all at once. */
 const JITTER = 0.2;

@@ -15,7 +15,7 @@ export interface Deliveries {
 }
 
 const CONCURRENCY = { total: 16, perAccount: 4 };
-/** Milliseconds between two looks for attempts that are due. */
+/** How often to look for attempts that are due, in milliseconds. */
 const INTERVAL = 500;
 
 /**

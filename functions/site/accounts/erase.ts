@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { Jobs } from '../../jobs/store.ts';
+import type { WebhookSecrets } from '../../jobs/webhooks/secrets.ts';
 import type { AccountTable } from '../../platform/accounts.ts';
 import type { Idempotency } from '../../platform/idempotency.ts';
 import type { Keys } from '../../platform/keys.ts';
@@ -14,6 +16,8 @@ export interface ErasableStores {
   readonly failures: Failures;
   readonly audit: AuditLog;
   readonly idempotency?: Idempotency | undefined;
+  readonly jobs?: Jobs | undefined;
+  readonly webhookSecrets?: WebhookSecrets | undefined;
   /** Deletes the results and uploads of an account. Absent if they can only expire. */
   readonly removeFiles?: ((account: string) => Promise<void>) | undefined;
   /** Deletes the user of the sign-in provider. Absent if only an administrator of the provider can do that. */
@@ -29,17 +33,19 @@ export interface Erasure {
 
 /** Erases everything that is known about an account and the person behind it. Can be repeated if it fails. */
 export async function eraseAccount(account: string, stores: ErasableStores): Promise<Erasure> {
-  const { accounts, keys, usage, failures, audit, idempotency, removeFiles, removeUser } = stores;
+  const { accounts, keys, usage, failures, audit, idempotency, jobs, removeFiles, removeUser } = stores;
   const { email } = (await accounts.get(account)) ?? {};
   const ownKeys = await keys.listOf(account);
   // First, so that no new call adds to what is erased next.
   for (const { id } of ownKeys) await keys.revoke(id);
   await removeFiles?.(account);
+  await stores.webhookSecrets?.erase(account);
   if (email !== undefined) await removeUser?.(email);
   const erased = {
     usage: await usage.erase(account),
     failures: await failures.erase(account),
     answers: (await idempotency?.erase(account)) ?? 0,
+    jobs: (await jobs?.erase(account)) ?? 0,
     audit: email === undefined ? 0 : await audit.replace(email, `erased-${randomBytes(6).toString('hex')}`),
     keys: ownKeys.length,
     // Comes last, because the email address leads to the rest.

@@ -119,6 +119,9 @@ export function createOperations({ accounts, keys, audit, members }: Dependencie
     logErased: (account: string) => log('erase account', account),
     /** Records that a link was signed with a key. */
     logSigned: (id: string) => log('sign link', id),
+    /** Records that the secret of an account's webhooks was read or replaced. */
+    logSecret: (account: string, isNew: boolean) =>
+      log(`${isNew ? 'rotate' : 'read'} webhook secret`, account),
   };
 }
 
