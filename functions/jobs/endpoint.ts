@@ -6,7 +6,7 @@ import { type HttpRequest, JOBS_PATH } from '../router/http.ts';
 import { describeResult, type HttpReply, jsonReply, type Presentation, problemsOf } from '../router/reply.ts';
 import { type OnceRequest, once } from '../router/reuse.ts';
 import type { CallUploads } from '../router/uploads/call-uploads.ts';
-import { ConversionError } from '../shared/errors.ts';
+import { ConversionError, ERRORS } from '../shared/errors.ts';
 import type { Log } from '../shared/log.ts';
 import { quote } from '../shared/quote.ts';
 import type { Tool } from '../shared/tool.ts';
@@ -84,7 +84,10 @@ export async function acceptJob(
       return added;
     },
     keep: ({ id }) => id,
-    reuse: (id: string) => queue.jobs.get(account, id),
+    reuse: async (id: string) => {
+      const earlier = await queue.jobs.get(account, id);
+      return earlier && mayBeRepeated(earlier) ? undefined : earlier;
+    },
   });
   return present.job(urlOf(job, origin), await describeJob(job, dependencies, origin));
 }
@@ -147,6 +150,11 @@ async function changed(job: Job, seconds: number, queue: JobQueue): Promise<Job>
     current = (await queue.jobs.get(job.account, job.id)) ?? job;
   }
   return current;
+}
+
+/** Whether a job ended in a way that its request can be tried again: canceled, or failed through no fault of the caller. */
+function mayBeRepeated({ status, end }: Job): boolean {
+  return status === 'canceled' || (end?.status === 'failed' && ERRORS[end.error.code].status >= 500);
 }
 
 function urlOf({ id }: Job, origin: string): string {

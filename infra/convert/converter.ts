@@ -10,6 +10,11 @@ export interface ServiceRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Absent if the source is a URL in the query. */
   readonly body?: Blob | FormData | undefined;
+  /**
+   * Names the request, so that a service behind a URL converts it as a job, and only once even if it is sent again. Engines on
+   * this machine ignore it.
+   */
+  readonly name?: string | undefined;
 }
 
 interface ServiceReply {
@@ -67,30 +72,55 @@ function parse(body: string): Reply | undefined {
   }
 }
 
+/** Seconds that a request waits for a job. Less than a proxy allows a response to take. */
+const WAIT = 25;
+
+interface JobReply {
+  readonly id: string;
+  readonly status: string;
+  readonly error?: { readonly code: string; readonly detail: string };
+}
+
+/** Returns the job that a reply describes. */
+function jobIn({ status, body }: ServiceReply): JobReply | undefined {
+  const reply = status < 300 ? (parse(body) as Partial<JobReply> | undefined) : undefined;
+  return reply?.id !== undefined && reply.status !== undefined ? (reply as JobReply) : undefined;
+}
+
 /** A service behind a URL. */
 export function remoteService(url: string, key: string | undefined): Service {
   const base = `${url.replace(/\/+$/, '').replace(/\/api$/, '')}/api/`;
+  const authorization: Record<string, string> = key === undefined ? {} : { Authorization: `Bearer ${key}` };
+  const call = async (target: string, signal: AbortSignal, { headers, ...init }: RequestInit = {}) => {
+    const sent = { ...init, headers: { ...(headers as object), ...authorization }, signal };
+    const response = await fetch(target, sent).catch((thrown: Error) => {
+      if (signal.aborted) throw thrown;
+      const { cause = thrown } = thrown;
+      throw new Error(`The service at ${base} did not respond: ${(cause as Error).message}`, { cause });
+    });
+    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+    return {
+      status: response.status,
+      body: await response.text(),
+      ...(Number.isFinite(retryAfter) && { retryAfter }),
+    };
+  };
   return {
-    async send({ query, headers, body }, signal) {
-      const target = `${base}?${new URLSearchParams(query.map(({ name, value }): [string, string] => [name, value]))}`;
-      const authorization: Record<string, string> =
-        key === undefined ? {} : { Authorization: `Bearer ${key}` };
-      const response = await fetch(target, {
+    async send({ query, headers, body, name }, signal) {
+      const pairs = query.map((each): [string, string] => [each.name, each.value]);
+      const asJob = name === undefined ? {} : { 'Idempotency-Key': name };
+      if (name !== undefined) pairs.push(['_async', '1']);
+      let reply: ServiceReply = await call(`${base}?${new URLSearchParams(pairs)}`, signal, {
         method: body ? 'POST' : 'GET',
-        headers: { ...headers, ...authorization },
+        headers: { ...headers, ...asJob },
         ...(body && { body }),
-        signal,
-      }).catch((thrown: Error) => {
-        if (signal.aborted) throw thrown;
-        const { cause = thrown } = thrown;
-        throw new Error(`The service at ${base} did not respond: ${(cause as Error).message}`, { cause });
       });
-      const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-      return {
-        status: response.status,
-        body: await response.text(),
-        ...(Number.isFinite(retryAfter) && { retryAfter }),
-      };
+      for (let job = jobIn(reply); job; job = jobIn(reply)) {
+        if (job.status === 'failed') return { status: 422, body: JSON.stringify(job.error) };
+        if (job.status === 'done') return reply;
+        reply = await call(`${base}jobs/${job.id}?wait=${WAIT}`, signal);
+      }
+      return reply;
     },
     async save(result, path, signal) {
       const response = await fetch(result, { signal });

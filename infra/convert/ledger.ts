@@ -22,11 +22,15 @@ export interface Ledger {
   /** @throws UsageError for a result that would replace that of another input. */
   check(jobs: readonly Job[]): void;
   add(job: Job, outputs: readonly string[]): void;
+  /** Names a job in the same way in each run, until it is done, so that a service can continue it. */
+  nameOf(job: Job): string | undefined;
 }
 
 /** Opens the ledger of a directory. Without a directory, nothing is recorded. */
 export function openLedger(directory: string | undefined, { fresh }: { readonly fresh: boolean }): Ledger {
   const file = directory === undefined ? undefined : join(directory, LEDGER);
+  // A fresh run converts again what a service has converted.
+  const run = fresh ? ` ${Date.now()}` : '';
   const rows = new Map<string, Row>();
   const text = file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : '';
   for (const row of text.split('\n').flatMap(parseRow)) rows.set(row.input, row);
@@ -41,6 +45,7 @@ export function openLedger(directory: string | undefined, { fresh }: { readonly 
       return row?.version === versionOf(job) && row.outputs.every((path) => existsSync(path));
     },
     isResult: (path) => results.has(path),
+    nameOf: (job) => (file === undefined ? undefined : `${versionOf(job)}${run}`),
     check(jobs) {
       for (const job of jobs) {
         const { id } = job.input;

@@ -34,7 +34,7 @@ export async function runJobs(
     for (const job of waiting) {
       stop.throwIfAborted();
       try {
-        ledger.add(job, await convert(job, service, stop));
+        ledger.add(job, await convert(job, service, ledger.nameOf(job), stop));
         watch.converted();
       } catch (thrown) {
         stop.throwIfAborted();
@@ -52,8 +52,13 @@ export async function runJobs(
 }
 
 /** Converts one input and returns the paths of its results. */
-async function convert(job: Job, service: Service, signal: AbortSignal): Promise<string[]> {
-  const outputs = await request(job, service, signal);
+async function convert(
+  job: Job,
+  service: Service,
+  name: string | undefined,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const outputs = await request(job, service, name, signal);
   const paths: string[] = [];
   for (const { url, page } of outputs) {
     const path = pathOf(job, page);
@@ -82,9 +87,14 @@ async function convert(job: Job, service: Service, signal: AbortSignal): Promise
   return paths;
 }
 
-async function request(job: Job, service: Service, signal: AbortSignal): Promise<readonly ServiceOutput[]> {
+async function request(
+  job: Job,
+  service: Service,
+  name: string | undefined,
+  signal: AbortSignal,
+): Promise<readonly ServiceOutput[]> {
   for (let attempt = 1; ; attempt += 1) {
-    const reply = await service.send(await callOf(job), signal);
+    const reply = await service.send({ ...(await callOf(job)), name }, signal);
     try {
       return outputsIn(reply);
     } catch (thrown) {
