@@ -66,16 +66,12 @@ export async function acceptJob(
     maxDuration: 0,
   };
   const job = await once(request, dependencies, {
-    work: async () => {
+    plan: () => queue.jobs.reserve(account),
+    work: async (id) => {
       queue.checkRoom(account);
       const saved = await uploads.save(accepted, Date.now() + MAX_QUEUED);
-      const added = await queue.jobs.add({
-        key,
-        request: storedRequest(accepted),
-        uploads: saved,
-        origin,
-        traceparent,
-      });
+      const call = { key, request: storedRequest(accepted), uploads: saved, origin, traceparent };
+      const added = await queue.jobs.add(call, id);
       await queue.submit(added).catch(async (thrown: unknown) => {
         // Nothing will run it, and the caller learns of the error.
         await queue.jobs.cancel(added);

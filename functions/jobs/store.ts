@@ -5,7 +5,10 @@ import { type Delivery, JOB_LIFE, type Job, type JobCall, type JobEnd, type Stat
 
 /** Keeps the jobs of all accounts. Each change applies only to a job that is still in the expected state. */
 export interface Jobs {
-  add(call: JobCall): Promise<Job>;
+  /** Returns the ID of a job to add. */
+  reserve(account: string): Promise<string>;
+  /** Adds a job, with an ID that was reserved or a new one. */
+  add(call: JobCall, id?: string): Promise<Job>;
   /** Returns a job of an account by its ID. */
   get(account: string, id: string): Promise<Job | undefined>;
   /** Returns the newest jobs of an account, or the newest before a number, newest first. */
@@ -58,11 +61,15 @@ export function createJobs(table: Table, counts = table): Jobs {
   };
 
   return {
-    async add(call) {
-      const { account } = call.key;
+    async reserve(account) {
       const counted = await counts.update(counterId(account), { add: { jobs: 1 } });
-      const number = Number(counted!.jobs);
-      const id = `job_${number.toString(36)}_${randomBytes(8).toString('hex')}`;
+      return `job_${Number(counted!.jobs).toString(36)}_${randomBytes(8).toString('hex')}`;
+    },
+
+    async add(call, reserved) {
+      const { account } = call.key;
+      const id = reserved ?? (await this.reserve(account));
+      const number = numberIn(id)!;
       const created = Date.now();
       const { webhook } = call.request.job ?? {};
       const set: Attributes = {
@@ -81,8 +88,8 @@ export function createJobs(table: Table, counts = table): Jobs {
     },
 
     async get(account, id) {
-      const [, number = ''] = ID.exec(id) ?? [];
-      const item = number && (await table.get(itemId(account, parseInt(number, 36))));
+      const number = numberIn(id);
+      const item = number === undefined ? undefined : await table.get(itemId(account, number));
       return item && item.job === id ? readJob(item) : undefined;
     },
 
@@ -146,6 +153,12 @@ function ending({ call }: Job, status: Status): Attributes {
     ended: Date.now(),
     call: JSON.stringify({ ...others, request: kept, uploads: forgotten }),
   };
+}
+
+/** Returns the number in the ID of a job, or `undefined` for another text. */
+function numberIn(id: string): number | undefined {
+  const [, number] = ID.exec(id) ?? [];
+  return number === undefined ? undefined : parseInt(number, 36);
 }
 
 function newDelivery(url: string): Delivery {

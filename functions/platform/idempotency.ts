@@ -21,10 +21,11 @@ type End<Value> = (value?: Value) => Promise<void>;
 export interface Idempotency {
   /**
    * Returns the result of an earlier request with this key if `isUsable`. Otherwise this request is now running.
+   * `planned` is kept from the beginning, so that it is found even if this process is killed, once it is usable.
    * @throws ConversionError `REQUEST_IN_PROGRESS`, or `IDEMPOTENCY_KEY_REUSED` for the key of another request
    */
   begin<Value>(
-    request: IdempotentRequest,
+    request: IdempotentRequest & { readonly planned?: Value | undefined },
     isUsable: (value: Value) => Promise<boolean>,
   ): Promise<{ readonly kept: Value } | { readonly end: End<Value> }>;
   /** Deletes everything about an account, and returns the number of its keys. On AWS this reads the whole table. */
@@ -37,20 +38,22 @@ const PREFIX = 'idempotent#';
 export function createIdempotency(table: Table): Idempotency {
   const begun = <Value>(id: string, token: string): { readonly end: End<Value> } => ({
     async end(value) {
-      const set = value === undefined ? { expires: Date.now() } : { result: JSON.stringify(value) };
+      const set =
+        value === undefined ? { expires: Date.now() } : { result: JSON.stringify(value), until: Date.now() };
       await table.update(id, { set, when: { token: { is: token } } });
     },
   });
 
   return {
     async begin<Value>(
-      { account, key, request, until }: IdempotentRequest,
+      { account, key, request, until, planned }: IdempotentRequest & { readonly planned?: Value | undefined },
       isUsable: (value: Value) => Promise<boolean>,
     ) {
       const hash = createHash('sha256').update(JSON.stringify([account, key]));
       const id = `${PREFIX}${hash.digest('hex')}`;
       const [now, token] = [Date.now(), randomUUID()];
-      const set = { account, request, token, until, result: undefined, expires: now + DAY };
+      const result = planned === undefined ? undefined : JSON.stringify(planned);
+      const set = { account, request, token, until, result, expires: now + DAY };
       if (await table.update(id, { set, when: { id: 'absent' } })) return begun<Value>(id, token);
 
       const found = await table.get(id);
@@ -58,7 +61,7 @@ export function createIdempotency(table: Table): Idempotency {
       const kept = found?.result === undefined ? undefined : (JSON.parse(String(found.result)) as Value);
       if (kept && (await isUsable(kept))) return { kept };
       // Its files have been deleted, or the process that ran it was killed.
-      const isOver = found && (kept || Number(found.until) <= now);
+      const isOver = found && Number(found.until) <= now;
       const when = { token: { is: String(found?.token) } };
       if (isOver && (await table.update(id, { set, when }))) return begun<Value>(id, token);
       throw new ConversionError('REQUEST_IN_PROGRESS');

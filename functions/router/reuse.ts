@@ -113,24 +113,28 @@ export async function once<Result, Kept, Reused>(
   { accepted, uploads, account, key, maxDuration }: OnceRequest,
   { idempotency, log }: Pick<ReuseDependencies, 'idempotency' | 'log'>,
   {
+    plan = async () => undefined,
     work,
     keep,
     reuse,
   }: {
-    work(): Promise<Result>;
+    /** Returns what will be kept, if that is known before the work. */
+    plan?(): Promise<Kept | undefined>;
+    work(planned: Kept | undefined): Promise<Result>;
     keep(result: Result): Kept | undefined;
     /** Returns `undefined` if the result does not exist any more. */
     reuse(kept: Kept): Promise<Reused | undefined>;
   },
 ): Promise<Result | Reused> {
-  if (key === undefined || !idempotency) return work();
+  const planned = await plan();
+  if (key === undefined || !idempotency) return work(planned);
   const { isOnce, job } = accepted;
   const identity = [...identityOf(account, accepted), isOnce, ...(job ? [job] : [])];
   const request = hashOf([uploads.identify(JSON.stringify(identity))]);
   const until = Date.now() + maxDuration + LEASE_GRACE;
   let reused: Reused | undefined;
   const begun = await idempotency.begin<Kept>(
-    { account, key: readKey(key), request, until },
+    { account, key: readKey(key), request, until, planned },
     async (kept) => {
       reused = await reuse(kept);
       return reused !== undefined;
@@ -139,7 +143,7 @@ export async function once<Result, Kept, Reused>(
   if ('kept' in begun) return reused!;
   let kept: Kept | undefined;
   try {
-    const result = await work();
+    const result = await work(planned);
     kept = keep(result);
     return result;
   } finally {
