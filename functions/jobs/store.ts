@@ -38,8 +38,8 @@ const COUNTER = 'jobs#';
 const ID = /^job_([0-9a-z]{1,10})_([0-9a-f]{16})$/;
 
 /**
- * Keeps a job in one item, numbered within its account, so that the newest can be read without a search. `counts` keeps the
- * last number.
+ * Keeps a job in one item, numbered within its account, so that the newest can be read without a search. `counts` may be a
+ * faster table that loses the latest changes in a power failure: then jobs that had ended run again, and none is lost.
  */
 export function createJobs(table: Table, counts = table): Jobs {
   const prefixOf = (account: string) => `${PREFIX}${folderOf(account)}#`;
@@ -48,7 +48,7 @@ export function createJobs(table: Table, counts = table): Jobs {
 
   const change = async ({ account, number, id }: Job, from: Status, set: Attributes, starts = 0) => {
     const when: Condition = { job: { is: id }, status: { is: from } };
-    const item = await table.update(itemId(account, number), { set, add: { starts }, when });
+    const item = await counts.update(itemId(account, number), { set, add: { starts }, when });
     return item && readJob(item);
   };
   const numbersBefore = async (account: string, end: number | undefined): Promise<number> => {
@@ -119,7 +119,7 @@ export function createJobs(table: Table, counts = table): Jobs {
     },
 
     async deliver({ account, number, delivery: before }, delivery) {
-      const item = await table.update(itemId(account, number), {
+      const item = await counts.update(itemId(account, number), {
         set: { delivery: JSON.stringify(delivery), attempts: delivery.attempts },
         when: { attempts: { is: before?.attempts ?? 0 } },
       });

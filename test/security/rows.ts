@@ -12,6 +12,7 @@ import {
   takenOverEngine,
 } from './rows/engines.ts';
 import { bombs, corpus, directEvents, emulatorQueries, queries, sources } from './rows/input.ts';
+import { jobRows } from './rows/jobs.ts';
 import { browserLeaks, officeLeaks, runtimeApi, uploadedLeaks } from './rows/leaks.ts';
 import { emulatorLoad, load } from './rows/load.ts';
 import { connectionRows, requestRows, toolbox } from './rows/neighbor.ts';
@@ -58,6 +59,7 @@ export const ROWS: readonly Row[] = [
   ...connectionRows,
   ...requestRows,
   ...boundRows,
+  ...jobRows,
   ...parameterRows,
   worstInput,
   everyOption,

@@ -5,6 +5,7 @@ import { type Keys, rotateKey } from '../../../functions/platform/keys.ts';
 import type { Table } from '../../../functions/platform/table.ts';
 import { type ErasableStores, eraseAccount } from '../../../functions/site/accounts/erase.ts';
 import { createByOperator, restrict, settle } from '../../../functions/site/operator/operations.ts';
+import { jobCall } from '../jobs/local-service.ts';
 
 export interface AccountsUnderTest extends ErasableStores {
   /** The table of the stores. */
@@ -247,7 +248,8 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
     });
 
     it('erases an account with everything about it, and nothing of others', async () => {
-      const { accounts, keys, usage, failures, audit, records, idempotency, table } = opened;
+      const { accounts, keys, usage, failures, audit, records, idempotency, jobs, webhookSecrets, table } =
+        opened;
       const email = 'ann@erased.example';
       const people = [
         { account: randomUUID(), email },
@@ -266,6 +268,8 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
         for (let number = 0; number < 25; number += 1)
           await failures.record({ account, time: Date.now(), code: 'TIMED_OUT', requestId: `${number}` });
         await idempotency!.begin({ account, key: 'k', request: 'r', until: 0 }, async () => true);
+        await jobs!.add(jobCall('a', {}, account));
+        await webhookSecrets!.get(account);
         await records.add(`session#${account}`, JSON.stringify({ account, began: 1 }));
         await records.add(`email#${account}`, account);
         await records.add(`link#${account}`, JSON.stringify({ email: person.email, mayCreate: true }));
@@ -283,7 +287,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
       const removeUser = async (name: string) => void removed.push(`user ${name}`);
       const { erased, kept } = await eraseAccount(account, { ...opened, removeFiles, removeUser });
 
-      expect(erased).toEqual({ usage: 2, failures: 25, answers: 1, audit: 1, keys: 1, records: 4 });
+      expect(erased).toEqual({ usage: 2, failures: 25, answers: 1, jobs: 1, audit: 1, keys: 1, records: 4 });
       expect(removed).toEqual([`files of ${account}, 0 keys`, `user ${email}`]);
       const left = (await Array.fromAsync(table.list(''))).map((item) => JSON.stringify(item));
       // The marker that keeps the restrictions of a deleted account, without the address.
