@@ -3,7 +3,14 @@ import type { Idempotency } from '../platform/idempotency.ts';
 import type { KeyRecord } from '../platform/keys.ts';
 import type { Storage, Uploads } from '../platform/storage.ts';
 import { type HttpRequest, JOBS_PATH } from '../router/http.ts';
-import { describeResult, type HttpReply, jsonReply, type Presentation, problemsOf } from '../router/reply.ts';
+import {
+  describeResult,
+  type HttpReply,
+  jsonReply,
+  type Presentation,
+  problemsOf,
+  withHeaders,
+} from '../router/reply.ts';
 import { type OnceRequest, once } from '../router/reuse.ts';
 import type { CallUploads } from '../router/uploads/call-uploads.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
@@ -65,6 +72,7 @@ export async function acceptJob(
     key: http.header('idempotency-key'),
     maxDuration: 0,
   };
+  let isRepeated = false;
   const job = await once(request, dependencies, {
     plan: () => queue.jobs.reserve(account),
     work: async (id) => {
@@ -82,10 +90,12 @@ export async function acceptJob(
     keep: ({ id }) => id,
     reuse: async (id: string) => {
       const earlier = await queue.jobs.get(account, id);
-      return earlier && mayBeRepeated(earlier) ? undefined : earlier;
+      isRepeated = earlier !== undefined && !mayBeRepeated(earlier);
+      return isRepeated ? earlier : undefined;
     },
   });
-  return present.job(urlOf(job, origin), await describeJob(job, dependencies, origin));
+  const reply = present.job(urlOf(job, origin), await describeJob(job, dependencies, origin));
+  return isRepeated ? withHeaders(reply, { 'Idempotent-Replayed': 'true' }) : reply;
 }
 
 /**

@@ -3,7 +3,7 @@ import { readDependencies } from './lambda/dependencies.ts';
 import { streamReply } from './lambda/http.ts';
 import { route } from './route.ts';
 
-const { frontSecret, jobs: _jobs, webhookSecrets: _secrets, ...dependencies } = readDependencies();
+const { frontSecret, stores: _, ...dependencies } = readDependencies();
 
 /** Lambda entry. */
 export const handler = streamReply(

@@ -141,6 +141,8 @@ export class Docmill extends Construct {
     router.allowInvoke([...functions.values()]);
     if (jobs) {
       this.#allowConversions(jobs.function, { bucket, table }, 'webhook#*');
+      // It runs no job of an account that was disabled.
+      jobs.function.allow(['dynamodb:GetItem'], [table.tableArn], leadingKeys('account#*'));
       jobs.function.allowInvoke([...functions.values()]);
       router.allowInvoke([jobs.function]);
       router.allowStop(jobs.function);
@@ -306,7 +308,6 @@ export class Docmill extends Construct {
       user.acknowledgeStar(`<${id}.Arn>/${prefix}*`, 'All objects with a prefix.');
     }
     // The router finds keys by their hash, and counts. It cannot scan, so it finds no other items.
-    const leading = (...ids: string[]) => ({ 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ids } });
     const counted = [
       'limits#*',
       'usage#*',
@@ -318,10 +319,10 @@ export class Docmill extends Construct {
       ...others,
     ];
     const keyRows = [table.tableArn];
-    user.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem'], keyRows, leading('key_*', ...counted));
-    user.allow(['dynamodb:UpdateItem'], keyRows, leading('failed#*', 'total#*', 'counted', ...counted));
+    user.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem'], keyRows, leadingKeys('key_*', ...counted));
+    user.allow(['dynamodb:UpdateItem'], keyRows, leadingKeys('failed#*', 'total#*', 'counted', ...counted));
     user.allow(['dynamodb:UpdateItem'], keyRows, {
-      ...leading('key_*'),
+      ...leadingKeys('key_*'),
       // It notes when a key was last used, and can neither create a key nor change its limits.
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['id', 'created', 'lastUsed'] },
     });
@@ -465,6 +466,11 @@ export class Docmill extends Construct {
   #output(id: string, value: string, description: string): void {
     new CfnOutput(this, id, { value, description });
   }
+}
+
+/** Allows only items whose IDs have one of these patterns. */
+function leadingKeys(...ids: string[]) {
+  return { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': ids } };
 }
 
 /** Returns the name of the stack with those of the constructs in it, of which `Default` has none. */

@@ -1,5 +1,4 @@
-import type { RouterEnvironment } from '../../platform/aws/environment.ts';
-import { readEnvironment } from '../../platform/aws/environment.ts';
+import { type RouterEnvironment, readEnvironment } from '../../platform/aws/environment.ts';
 import { readDependencies } from '../../router/lambda/dependencies.ts';
 import { createEgressGuard } from '../../shared/egress/guard.ts';
 import type { ExecutionDependencies } from './execution.ts';
@@ -7,11 +6,16 @@ import type { ExecutionDependencies } from './execution.ts';
 /** Builds the dependencies of a durable execution from the settings that the stack writes into its environment. */
 export function readExecution(): ExecutionDependencies {
   const { isolated, toolFunctions, jobs: settings, ownHosts } = readEnvironment<RouterEnvironment>();
-  const { jobs, webhookSecrets: secrets, ...conversion } = readDependencies();
+  const { stores, ...conversion } = readDependencies();
   const { tools, storage, log } = conversion;
+  const { accounts, jobs, webhookSecrets: secrets } = stores;
   return {
     jobs,
-    conversion: { ...conversion, limits: { ...conversion.limits, conversionTime: settings!.conversionTime } },
+    conversion: {
+      ...conversion,
+      limits: { ...conversion.limits, conversionTime: settings!.conversionTime },
+      isDisabled: async (account) => (await accounts.get(account))?.disabled ?? false,
+    },
     functionOf: (tool) => toolFunctions[tool] ?? tool,
     isolated,
     guard: createEgressGuard({ ownHosts }),

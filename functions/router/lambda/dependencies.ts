@@ -3,16 +3,14 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createDurableQueue } from '../../jobs/durable/queue.ts';
-import type { Jobs } from '../../jobs/store.ts';
 import { checkWebhook } from '../../jobs/webhooks/attempt.ts';
-import type { WebhookSecrets } from '../../jobs/webhooks/secrets.ts';
 import { type RouterEnvironment, readEnvironment, TABLE_CLIENT } from '../../platform/aws/environment.ts';
 import { createLambdaHealth, createLambdaInvoke } from '../../platform/aws/invoke.ts';
 import { logEngineAge, watchErrors, withCallMetrics } from '../../platform/aws/lambda/metrics.ts';
 import { loadParameters } from '../../platform/aws/load-parameters.ts';
 import { createS3Cache, createS3Samples, createS3Storage, createS3Uploads } from '../../platform/aws/s3.ts';
 import { createDynamoTable } from '../../platform/aws/table.ts';
-import { createStores } from '../../platform/stores.ts';
+import { createStores, type Stores } from '../../platform/stores.ts';
 import { createPricing } from '../../platform/usage-report.ts';
 import { createEgressGuard } from '../../shared/egress/guard.ts';
 import { createLog } from '../../shared/log.ts';
@@ -30,8 +28,7 @@ const TRACE_TIME = 1000;
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
 export function readDependencies(): Dependencies & {
   readonly frontSecret?: string | undefined;
-  readonly jobs: Jobs;
-  readonly webhookSecrets: WebhookSecrets;
+  readonly stores: Stores;
 } {
   const environment = readEnvironment<RouterEnvironment>();
   const { isolated, metricsNamespace, toolFunctions, settings } = environment;
@@ -102,7 +99,7 @@ export function readDependencies(): Dependencies & {
         log,
       }),
   };
-  return { ...dependencies, frontSecret, jobs: stores.jobs, webhookSecrets: stores.webhookSecrets };
+  return { ...dependencies, frontSecret, stores };
 }
 
 /** Reads one SSM parameter. */

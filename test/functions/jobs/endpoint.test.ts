@@ -84,6 +84,10 @@ describe('a request with _async=1', () => {
     const stranger = await local.send(`${QUERY}&_async=1`, { headers, account: 'bob' });
 
     expect(second.headers.Location).toBe(first.headers.Location);
+    expect([first, second].map(({ headers: sent }) => sent['Idempotent-Replayed'])).toEqual([
+      undefined,
+      'true',
+    ]);
     expect(other.headers['X-Error-Code']).toBe('IDEMPOTENCY_KEY_REUSED');
     expect(stranger.headers.Location).not.toBe(first.headers.Location);
   });

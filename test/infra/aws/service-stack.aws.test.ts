@@ -142,6 +142,7 @@ describe('the stack', () => {
         'Allow logs:CreateLogStream,logs:PutLogEvents on jobsLog.Arn',
         ...converting,
         `Allow lambda:InvokeFunction on ${functionsOf(NAMES)}`,
+        'Allow dynamodb:GetItem on Keys.Arn',
         'Allow lambda:CheckpointDurableExecution,lambda:GetDurableExecutionState on jobsFunction.Arn:*',
       ],
       heartbeat: ['Allow logs:CreateLogStream,logs:PutLogEvents on heartbeatLog.Arn'],
