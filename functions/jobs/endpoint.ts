@@ -125,13 +125,24 @@ export async function respondAboutJobs(
     const next = last > 1 && `${origin}${JOBS_PATH}?limit=${limit}&before=${last}`;
     return jsonReply(200, { jobs, ...(next && { next }) });
   }
-  const id = path.slice(JOBS_PATH.length + 1);
+  const [id = '', part] = path.slice(JOBS_PATH.length + 1).split('/');
   const job = await queue.jobs.get(account, id);
   if (!job) throw noJobError();
+  if (part === 'webhook') {
+    await deliverAgain(job, queue);
+    return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: '' };
+  }
   const seconds = number('wait', 0, MAX_WAIT) ?? 0;
   const current =
     method === 'DELETE' ? await cancelJob(job, queue, dependencies) : await changed(job, seconds, queue);
   return jsonReply(200, await describeJob(current, dependencies, origin));
+}
+
+/** Delivers the webhook of a job that has ended once more. @throws ConversionError `BAD_PARAMETER` if there is none */
+async function deliverAgain(job: Job, queue: JobQueue): Promise<void> {
+  const { state = 'none' } = job.delivery ?? {};
+  if (state !== 'none') return queue.deliver(job);
+  throw new ConversionError('BAD_PARAMETER', 'This job has no webhook, or has not ended.');
 }
 
 /** Cancels a job, unless it has ended, and returns it as it is now. */

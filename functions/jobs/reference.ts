@@ -11,6 +11,7 @@ const ID = { name: 'id', in: 'path', required: true, schema: TEXT };
 export function jobOperations(
   outputs: Readonly<Record<string, JsonSchema>>,
   responses: (schema: JsonSchema) => JsonSchema,
+  failures: JsonSchema,
 ) {
   const job = {
     type: 'object',
@@ -70,6 +71,14 @@ export function jobOperations(
         summary: 'Cancels a job that has not ended.',
         parameters: [ID],
         responses: responses(job),
+      },
+    },
+    [`${JOBS_PATH}/{id}/webhook` as const]: {
+      POST: {
+        operationId: 'deliverWebhook',
+        summary: 'Delivers the webhook of a job again.',
+        parameters: [ID],
+        responses: { 204: { description: 'It is on its way.' }, ...failures },
       },
     },
   };

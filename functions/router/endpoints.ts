@@ -25,6 +25,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 const NAMED = '/api/{name}';
 const JOB_PATH = `${JOBS_PATH}/{id}` as const;
+const WEBHOOK_PATH = `${JOB_PATH}/webhook` as const;
 
 /**
  * The paths of the API. The router, the OpenAPI description and the gateway on AWS read this list. `curl -T` appends
@@ -38,6 +39,7 @@ export const ROUTES = {
   '/api/results': { endpoint: 'results', methods: ['DELETE'] },
   [JOBS_PATH]: { endpoint: 'jobs', methods: ['GET', 'POST'] },
   [JOB_PATH]: { endpoint: 'jobs', methods: ['GET', 'DELETE'] },
+  [WEBHOOK_PATH]: { endpoint: 'jobs', methods: ['POST'] },
   '/api/health': { endpoint: 'health', methods: ['GET'], isPublic: true },
   '/api/version': { endpoint: 'version', methods: ['GET'], isPublic: true },
   '/api/openapi.json': { endpoint: 'openapi', methods: ['GET'], isPublic: true },
@@ -77,6 +79,7 @@ function pathOf(
   if (path === '/api/') return '/api';
   if (Object.hasOwn(ROUTES, path) && path !== NAMED) return path as Path;
   if (/^\/api\/jobs\/[^/]+$/.test(path)) return JOB_PATH;
+  if (/^\/api\/jobs\/[^/]+\/webhook$/.test(path)) return WEBHOOK_PATH;
   // A browser asks with OPTIONS whether it may send the file.
   if (isNamed && method === 'OPTIONS') return NAMED;
   return method === 'DELETE' && servesFiles && path.startsWith(FILES_PATH) ? '/api/results' : undefined;

@@ -174,7 +174,7 @@ function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: bo
         responses: { 204: { description: 'Deleted.' }, ...failures() },
       },
     },
-    ...jobOperations(OUTPUTS.properties, (schema) => ({ 200: json(schema), ...failures() })),
+    ...jobOperations(OUTPUTS.properties, (schema) => ({ 200: json(schema), ...failures() }), failures()),
     '/api/usage': get('usage', 'Returns the usage of this month and the limits of the account.'),
     '/api/health': get('health', 'Returns the state of each tool.'),
     '/api/version': get('version', 'Returns the versions of the service and its engines.'),

@@ -18,7 +18,7 @@ import {
   preflightReply,
   readUsage,
 } from './endpoints.ts';
-import type { HttpRequest } from './http.ts';
+import { type HttpRequest, JOBS_PATH } from './http.ts';
 import { describeApi } from './reference.ts';
 import {
   compressedReply,
@@ -75,7 +75,7 @@ async function respond(received: Omit<Call, 'endpoint'>, dependencies: Dependenc
     return { reply: compressedReply(reply, http), facts: { code: 'OK' } };
   }
   if (endpoint === 'version') return { reply: jsonReply(200, version), facts: { code: 'OK' } };
-  const isNewJob = endpoint === 'jobs' && http.method === 'POST';
+  const isNewJob = http.method === 'POST' && http.path === JOBS_PATH;
   const call: Call = { ...received, endpoint: isNewJob ? 'convert' : endpoint };
   return http.body ? respondToBody(call, dependencies) : authorize(call, dependencies);
 }

@@ -217,6 +217,28 @@ describe('/api/jobs/ID', () => {
     expect(await local.get(id)).toMatchObject({ status: 'canceled' });
   });
 
+  it('delivers its webhook again, once it has ended', async () => {
+    const { convert, started, finish } = controlled();
+    local = await startLocal({ convert });
+    const id = await local.submit('a', 'alice', '&_webhook=http://receiver.example/');
+    await vi.waitFor(() => expect(started).toEqual(['a']));
+    const path = `/api/jobs/${id}/webhook`;
+    const early = await local.send('', { path, method: 'POST' });
+    finish('a');
+    await vi.waitFor(async () =>
+      expect((await local.jobs.get('alice', id))!.delivery).toMatchObject({
+        attempts: 1,
+        last: 'ECONNREFUSED',
+      }),
+    );
+
+    const { status } = await local.send('', { path, method: 'POST' });
+
+    expect([early.status, status]).toEqual([400, 204]);
+    const attempts = () => local.logged.filter(({ event }) => event === 'webhook not delivered');
+    await vi.waitFor(() => expect(attempts()).toHaveLength(2), 3000);
+  });
+
   it('exists only for its own account', async () => {
     local = await startLocal({ convert: atOnce });
     const id = await local.submit('a');

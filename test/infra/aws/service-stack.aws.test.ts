@@ -141,8 +141,8 @@ describe('the stack', () => {
       jobs: [
         'Allow logs:CreateLogStream,logs:PutLogEvents on jobsLog.Arn',
         ...converting,
-        `Allow lambda:InvokeFunction on ${functionsOf(NAMES)}`,
         'Allow dynamodb:GetItem on Keys.Arn',
+        `Allow lambda:InvokeFunction on ${functionsOf(NAMES)}`,
         'Allow lambda:CheckpointDurableExecution,lambda:GetDurableExecutionState on jobsFunction.Arn:*',
       ],
       heartbeat: ['Allow logs:CreateLogStream,logs:PutLogEvents on heartbeatLog.Arn'],
