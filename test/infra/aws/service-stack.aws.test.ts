@@ -175,7 +175,7 @@ describe('the stack', () => {
       BinaryMediaTypes: ['*/*'],
     });
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'api' });
-    template.resourceCountIs('AWS::ApiGateway::Method', 16);
+    template.resourceCountIs('AWS::ApiGateway::Method', 17);
     template.hasResourceProperties('AWS::ApiGateway::Resource', { PathPart: 'openapi.json' });
     template.hasResourceProperties('AWS::ApiGateway::Method', {
       HttpMethod: 'ANY',
@@ -643,7 +643,7 @@ describe('the stack', () => {
   it('has no route, permission or setting of the site without it', () => {
     const without = synthesize({ ...settings, site: null });
 
-    without.resourceCountIs('AWS::ApiGateway::Method', 14);
+    without.resourceCountIs('AWS::ApiGateway::Method', 15);
     expect(Object.keys(rightsOf(without))).not.toContain('site');
     expect(environmentOf(without, 'router').settings).toMatchObject({
       contact: { accountUrl: 'https://example.com/account' },
