@@ -10,7 +10,7 @@ import { areTinyChunks, CHUNKS_PER_TURN } from '../../shared/source/body.ts';
 import { unescapePercent } from '../../shared/source/data-url.ts';
 import { dispositionName, mediaTypeIn } from '../../shared/source/file.ts';
 import { withTimeout } from '../../shared/time.ts';
-import { JSON_PATH } from '../http.ts';
+import { JOBS_PATH, JSON_PATH } from '../http.ts';
 import { fileOf, isLong } from './long-values.ts';
 import { type FilePart, isFile, MAX_FIELD_BYTES, type Part, readMultipart } from './multipart.ts';
 
@@ -119,7 +119,7 @@ async function openContent(
   const isForm = request.method === 'POST';
   if (isForm && type === 'multipart/form-data')
     return openMultipart(readMultipart(content, request.header('content-type') ?? '', caller.name));
-  if (isForm && request.path === JSON_PATH && type === 'application/json')
+  if (isForm && [JSON_PATH, JOBS_PATH].includes(request.path) && type === 'application/json')
     return { parameters: await readJson(content), rest: none(), isSource: false };
   const file = { name: 'infile', fileName: fileNameOf(request), contentType: type };
   if (!isForm || type !== 'application/x-www-form-urlencoded')

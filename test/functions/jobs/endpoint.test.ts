@@ -27,9 +27,14 @@ describe('a request with _async=1', () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
 
     const posted = await local.send('', { path: '/api/jobs', body, headers });
+    const object = await local.send('', {
+      path: '/api/jobs',
+      body: JSON.stringify(Object.fromEntries(new URLSearchParams(QUERY))),
+      headers: { 'content-type': 'application/json' },
+    });
     const told = await local.send(`${QUERY}&_webhook=http://receiver.example/`);
 
-    expect([posted.status, told.status]).toEqual([202, 202]);
+    expect([posted.status, object.status, told.status]).toEqual([202, 202, 202]);
   });
 
   it.each([
