@@ -92,6 +92,9 @@ export interface Measured {
   readonly rows: readonly MeasuredRow[];
 }
 
+/** Items of a list of rows that did not pass for the same reason. */
+const MAX_ITEMS = 12;
+
 /** Verdicts of rows that lists leave out. */
 const PASSED: ReadonlyArray<Cell | undefined> = ['reached', 'same'];
 
@@ -114,7 +117,10 @@ export function sectionOf({ run, columns, rows }: Measured): string {
     return `${summary}\n\n${markdownTable(columns, cells)}`;
   }
   const groups = Map.groupBy(open, ({ verdict, reason }) => (reason ? `${verdict} (${reason})` : verdict));
-  const list = [...groups].map(([title, own]) => `- ${title}: ${own.map(itemOf).join('; ')}`);
+  const list = [...groups].map(([title, own]) => {
+    const more = own.length > MAX_ITEMS ? ` and ${own.length - MAX_ITEMS} more in \`results.json\`` : '';
+    return `- ${title}: ${own.slice(0, MAX_ITEMS).map(itemOf).join('; ')}${more}`;
+  });
   return [summary, ...(list.length > 0 ? ['', ...list] : [])].join('\n');
 }
 
