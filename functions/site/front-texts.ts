@@ -1,4 +1,4 @@
-/** The texts of the page for everyone and of the navigation, in each language. The API and its errors are in English. */
+/** The texts of the navigation, of the page for everyone and of the script, in each language. The API is in English. */
 export const LANGUAGES = ['en', 'de', 'fr'] as const;
 export type Language = (typeof LANGUAGES)[number];
 
@@ -70,6 +70,13 @@ const en = {
   summary: (done: number, failed: number, all: number) =>
     `${done} of ${all} converted${failed > 0 ? `, ${failed} failed` : ''}.`,
   partly: 'Note:',
+  copied: 'Copied',
+  byDefault: 'Default',
+  requestId: 'Request ID',
+  ignored: 'No effect here:',
+  pageCount: (count: number) => `The source has ${count} ${count === 1 ? 'page' : 'pages'}.`,
+  noPreview: 'There is no preview. Download the file to see it.',
+  truncated: 'The text is truncated. Download the file to see all of it.',
   kinds: {
     pdf: 'PDF',
     writer: 'Text',
@@ -121,6 +128,8 @@ const en = {
     cancelled: 'Cancelled.',
     demo: 'The preview failed. Sign in to convert the whole file and to see what went wrong.',
     demoLimit: 'The previews of this hour are used up. Sign in to go on.',
+    needsKey: 'Sending a file requires an API key. URLs and samples are converted without one.',
+    foreign: (status: number) => `The web server replied with status ${status}. Try again in a minute.`,
     codes: {
       PASSWORD_REQUIRED: 'This file is protected. Enter its password.',
       WRONG_PASSWORD: 'This password is wrong.',
@@ -223,6 +232,13 @@ const de: FrontTexts = {
   summary: (done, failed, all) =>
     `${done} von ${all} umgewandelt${failed > 0 ? `, ${failed} fehlgeschlagen` : ''}.`,
   partly: 'Hinweis:',
+  copied: 'Kopiert',
+  byDefault: 'Standard',
+  requestId: 'Anfrage-ID',
+  ignored: 'Hier ohne Wirkung:',
+  pageCount: (count) => `Die Quelle hat ${count} ${count === 1 ? 'Seite' : 'Seiten'}.`,
+  noPreview: 'Es gibt keine Vorschau. Laden Sie die Datei herunter.',
+  truncated: 'Der Text ist gekürzt. Laden Sie die Datei herunter, um alles zu sehen.',
   kinds: {
     pdf: 'PDF',
     writer: 'Text',
@@ -275,6 +291,9 @@ const de: FrontTexts = {
     cancelled: 'Abgebrochen.',
     demo: 'Die Vorschau ist fehlgeschlagen. Melden Sie sich an, um die ganze Datei umzuwandeln und den Grund zu sehen.',
     demoLimit: 'Die Vorschauen dieser Stunde sind verbraucht. Melden Sie sich an, um fortzufahren.',
+    needsKey: 'Eine Datei zu senden erfordert einen API-Schlüssel. URLs und Beispiele gehen auch ohne.',
+    foreign: (status) =>
+      `Der Webserver hat mit Status ${status} geantwortet. Versuchen Sie es in einer Minute.`,
     codes: {
       PASSWORD_REQUIRED: 'Diese Datei ist geschützt. Geben Sie ihr Passwort ein.',
       WRONG_PASSWORD: 'Dieses Passwort ist falsch.',
@@ -372,6 +391,13 @@ const fr: FrontTexts = {
   preview: 'Aperçu de la première page',
   summary: (done, failed, all) => `${done} sur ${all} convertis${failed > 0 ? `, ${failed} en échec` : ''}.`,
   partly: 'Remarque :',
+  copied: 'Copié',
+  byDefault: 'Par défaut',
+  requestId: 'Identifiant de la requête',
+  ignored: 'Sans effet ici :',
+  pageCount: (count) => `La source a ${count} ${count > 1 ? 'pages' : 'page'}.`,
+  noPreview: 'Il n’y a pas d’aperçu. Téléchargez le fichier pour le voir.',
+  truncated: 'Le texte est abrégé. Téléchargez le fichier pour tout voir.',
   kinds: {
     pdf: 'PDF',
     writer: 'Texte',
@@ -423,6 +449,8 @@ const fr: FrontTexts = {
     cancelled: 'Annulé.',
     demo: 'L’aperçu a échoué. Connectez-vous pour convertir tout le fichier et voir la raison.',
     demoLimit: 'Les aperçus de cette heure sont épuisés. Connectez-vous pour continuer.',
+    needsKey: 'Envoyer un fichier exige une clé API. Les URL et les exemples s’en passent.',
+    foreign: (status) => `Le serveur web a répondu avec le statut ${status}. Réessayez dans une minute.`,
     codes: {
       PASSWORD_REQUIRED: 'Ce fichier est protégé. Saisissez son mot de passe.',
       WRONG_PASSWORD: 'Ce mot de passe est incorrect.',

@@ -70,6 +70,7 @@ function commonControls(tool: Tool, language: Language): Html[] {
           each,
           `ID-${first}`,
           optionLabel(name, language) ?? optionLabel(first, language),
+          language,
         );
       }),
   );

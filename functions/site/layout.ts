@@ -1,28 +1,27 @@
 import { FRONT, type Language } from './front-texts.ts';
 import { type Assets, type Html, html } from './html.ts';
-import { TEXTS } from './texts.ts';
+import { OPERATOR } from './texts.ts';
 
 interface Page {
   readonly title: string;
   /** Path of the current entry of the navigation. */
   readonly current?: string;
   readonly hasScript?: boolean;
-  /** Language of the page. Defaults to English. */
-  readonly language?: Language;
+  readonly language: Language;
   /** Whether an operator is signed in. */
   readonly isOperator?: boolean;
   readonly main: Html;
 }
 
-const OPERATOR = ['/operator', TEXTS.nav.operator] as const;
+const PRODUCT = 'docmill';
 
 /** Returns a whole page. */
 export function layout(
   assets: Assets,
-  { title, current, hasScript, isOperator, language = 'en', main }: Page,
+  { title, current, hasScript, isOperator, language, main }: Page,
 ): string {
   const { nav, tagline, skip } = FRONT[language];
-  const links = [...Object.entries(nav), ...(isOperator ? [OPERATOR] : [])].map(
+  const links = [...Object.entries(nav), ...(isOperator ? [['/operator', OPERATOR.title] as const] : [])].map(
     ([path, name]) =>
       html`<li><a href="${path}"${path === current && html` aria-current="page"`}>${name}</a></li>`,
   );
@@ -32,7 +31,7 @@ export function layout(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · ${TEXTS.product}</title>
+<title>${title} · ${PRODUCT}</title>
 <meta name="description" content="${tagline}">
 <link rel="icon" href="${assets.icon.path}" type="image/svg+xml">
 <link rel="stylesheet" href="${assets.style.path}">
@@ -41,13 +40,13 @@ ${hasScript && html`<script type="module" src="${assets.script.path}"></script>`
 <body>
 <a class="skip" href="#content">${skip}</a>
 <header>
-<nav aria-label="${TEXTS.product}">
-<ul><li><a class="brand" href="/"><img src="${assets.icon.path}" alt="" width="28" height="28">${TEXTS.product}</a></li></ul>
+<nav aria-label="${PRODUCT}">
+<ul><li><a class="brand" href="/"><img src="${assets.icon.path}" alt="" width="28" height="28">${PRODUCT}</a></li></ul>
 <ul>${links}</ul>
 </nav>
 </header>
 <main id="content">${main}</main>
-<footer><p>${TEXTS.product} · ${tagline}</p></footer>
+<footer><p>${PRODUCT} · ${tagline}</p></footer>
 </body>
 </html>
 `.text;

@@ -11,7 +11,7 @@ import { type AccountDependencies, createAccounts } from './accounts/accounts.ts
 import { isOwnForm, sessionCookie, sessionIn } from './accounts/forms.ts';
 import { frontPage } from './front.ts';
 import { FRONT, type Language, languageOf } from './front-texts.ts';
-import { type Asset, type Assets, type Html, html, withCode } from './html.ts';
+import { type Asset, type Assets, Html, html } from './html.ts';
 import { layout } from './layout.ts';
 import { docsPage, type FileLimits, supportPage, toolDocsPage, tryPage } from './pages.ts';
 import { TEXTS } from './texts.ts';
@@ -66,28 +66,15 @@ export function createSite(dependencies: SiteDependencies): Site {
   let origins = 0;
   const headers = pageHeaders(dependencies.resultOrigins ?? []);
 
-  const front = (language: Language) =>
-    layout(assets, {
-      title: FRONT[language].title,
-      current: '/',
-      hasScript: true,
-      language,
-      main: frontPage(language, tools, dependencies),
-    });
-
-  const pages: Readonly<Record<string, () => string>> = {
-    '/try': () =>
-      layout(assets, {
-        title: TEXTS.try.title,
-        current: '/try',
-        hasScript: true,
-        main: tryPage(tools, dependencies),
-      }),
-    '/docs': () => page('/docs', TEXTS.docs.title, docsPage(tools, parameters, ORIGIN)),
+  /** Contents of the pages. The first path of a name is its entry in the navigation. */
+  const contents: Readonly<Record<string, (language: Language) => Html>> = {
+    '/': (language) => frontPage(language, tools, dependencies),
+    '/try': (language) => tryPage(tools, dependencies, language),
+    '/docs': (language) => docsPage(tools, parameters, ORIGIN, language),
     ...Object.fromEntries(
-      tools.map((tool) => [`/docs/${tool.name}`, () => page('/docs', tool.name, toolDocsPage(tool))]),
+      tools.map((tool) => [`/docs/${tool.name}`, (language: Language) => toolDocsPage(tool, language)]),
     ),
-    '/support': () => page('/support', TEXTS.support.title, supportPage(supportUrl)),
+    '/support': (language) => supportPage(supportUrl, language),
   };
   const files = new Map<string, Asset>(Object.values(assets).map((asset: Asset) => [asset.path, asset]));
 
@@ -110,9 +97,26 @@ export function createSite(dependencies: SiteDependencies): Site {
    */
   const at = (link: string) => (place === '' ? link : `${place}${link.replace(/^\/(?=[#?]|$)/, '')}`);
 
-  function page(current: string, title: string, main: Html): string {
-    return layout(assets, { title, current, main });
+  /** Returns one of the pages that are the same for everyone. */
+  function page(path: string, main: Html, language: Language): string {
+    const { title, nav } = FRONT[language];
+    const [, first, tool] = path.split('/');
+    const current = `/${first}` as keyof typeof nav;
+    const hasScript = current === '/' || current === '/try';
+    return layout(assets, {
+      title: current === '/' ? title : (tool ?? nav[current]),
+      current,
+      hasScript,
+      language,
+      main,
+    });
   }
+
+  /** Returns a page that only has a message. */
+  const notice = (kind: 'notFound' | 'failed', language: Language) => {
+    const title = TEXTS[language][kind];
+    return placed(layout(assets, { title, language, main: html`<h1>${title}</h1>` }));
+  };
 
   /** Returns a text and renders it only once. */
   function textOf(name: string, render: () => string): string {
@@ -170,7 +174,7 @@ export function createSite(dependencies: SiteDependencies): Site {
   /** Responds to a request below `/account` or `/operator`. */
   async function account(request: HttpRequest, origin: string): Promise<SiteReply> {
     const found = await accounts!.respond(request, origin, sessionIn(request, origin));
-    const { status, location, session, cookie, member, title = TEXTS.account.title } = found;
+    const { status, location, session, cookie, member, main } = found;
     const own = {
       'Cache-Control': 'no-store',
       ...(location && { Location: /^\/(?!\/)/.test(location) ? at(location) : location }),
@@ -180,9 +184,18 @@ export function createSite(dependencies: SiteDependencies): Site {
     if (location) return { status, headers: { ...headers, ...own }, body: '' };
     const current = request.path.startsWith('/operator') ? '/operator' : '/account';
     const isOperator = member?.role === 'operator';
-    const main = found.main ?? message(status === 500 ? TEXTS.failed : TEXTS.notFound);
-    const body = placed(layout(assets, { title, current, main, isOperator, hasScript: true }));
-    return { status, headers: { ...headers, ...own }, body };
+    // Pages for operators are in English.
+    const language = main instanceof Html ? 'en' : languageIn(request);
+    const problem = TEXTS[language][status === 500 ? 'failed' : 'notFound'];
+    const body = layout(assets, {
+      title: found.title ?? FRONT[language].nav['/account'],
+      current,
+      language,
+      main: main instanceof Html ? main : (main?.(language) ?? html`<h1>${problem}</h1>`),
+      isOperator,
+      hasScript: true,
+    });
+    return { status, headers: { ...headers, ...own, 'Content-Language': language }, body: placed(body) };
   }
 
   const json = (status: number, value: unknown): SiteReply => ({
@@ -202,7 +215,7 @@ export function createSite(dependencies: SiteDependencies): Site {
    * send it, because a browser adds the session to requests of other sites, too.
    */
   async function convert(request: HttpRequest, origin: string, target: string): Promise<SiteReply | Routed> {
-    if (!isOwnForm(request, origin)) return json(403, { detail: TEXTS.account.refused });
+    if (!isOwnForm(request, origin)) return json(403, { detail: TEXTS[languageIn(request)].account.refused });
     const member = await accounts?.keyOf(sessionIn(request, origin));
     return { routed: { ...request, path: target, ...(member && { member }) } };
   }
@@ -226,17 +239,16 @@ export function createSite(dependencies: SiteDependencies): Site {
       const own = { 'Content-Type': file.contentType, 'Cache-Control': cache };
       return send(request, origin, own, () => file.text);
     }
-    if (path === '/') {
-      const language = languageOf(request.header('accept-language'));
-      const own = { Vary: 'Accept-Encoding, Accept-Language', 'Content-Language': language };
-      return send(request, origin, own, () => placed(front(language)), `/ ${language}`);
+    const language = languageIn(request);
+    const translated = { Vary: 'Accept-Encoding, Accept-Language', 'Content-Language': language };
+    const content = Object.hasOwn(contents, path) ? contents[path] : undefined;
+    if (content) {
+      const render = () => placed(page(path, content(language), language));
+      return send(request, origin, translated, render, `${path} ${language}`);
     }
-    const render = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (render) return send(request, origin, {}, () => placed(render()));
     if (path.startsWith('/api') || path.startsWith('/files/')) return undefined;
     if (!request.header('accept')?.includes('text/html')) return undefined;
-    const body = placed(layout(assets, { title: TEXTS.notFound.title, main: message(TEXTS.notFound) }));
-    return { status: 404, headers, body };
+    return { status: 404, headers: { ...headers, ...translated }, body: notice('notFound', language) };
   };
 
   return {
@@ -246,15 +258,13 @@ export function createSite(dependencies: SiteDependencies): Site {
         dependencies.accounts?.log('site failed', { cause: describe(thrown) }, 'error');
         const { status, message: detail } = ConversionError.from(thrown);
         if (sent.path.startsWith(`${place}/site/`)) return json(status, { detail });
-        const body = placed(layout(assets, { title: TEXTS.failed.title, main: message(TEXTS.failed) }));
+        const body = notice('failed', languageIn(sent));
         return { status, headers: { ...headers, 'Cache-Control': 'no-store' }, body };
       }),
   };
 }
 
-function message({ title, lead }: { readonly title: string; readonly lead: string }): Html {
-  return html`<hgroup><h1>${title}</h1><p>${withCode(lead)}</p></hgroup>`;
-}
+const languageIn = ({ header }: HttpRequest) => languageOf(header('accept-language'));
 
 /** Returns headers that allow only the site's own scripts and styles, and no framing by other sites. */
 function pageHeaders(resultOrigins: readonly string[]): Readonly<Record<string, string>> {

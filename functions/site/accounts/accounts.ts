@@ -8,9 +8,10 @@ import { takeTurn } from '../../router/turn.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings, RateLimits } from '../../shared/settings/service.ts';
 import { DAY, HOUR, monthOf } from '../../shared/time.ts';
+import { type Language, languageOf } from '../front-texts.ts';
 import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
 import { createOperator, type OperatorDependencies } from '../operator/operator.ts';
-import type { Notice } from '../parts.ts';
+import type { Texts } from '../texts/en.ts';
 import { TEXTS } from '../texts.ts';
 import { type ErasableStores, eraseAccount } from './erase.ts';
 import { type AccountReply, type Action, isOwnForm, readForm } from './forms.ts';
@@ -28,7 +29,8 @@ export interface AccountDependencies extends OperatorDependencies, ErasableStore
   readonly log: Log;
 }
 
-const { account: TEXT } = TEXTS;
+/** Says something in the language of a page. */
+type Say = (text: Texts['account']) => string;
 /** Where a new key is shown. */
 const NEW_KEY = '/account#new-key';
 /** Maximum valid keys and keys in all per account. Only the operator deletes keys, so that their limits persist. */
@@ -62,17 +64,21 @@ export function createAccounts(dependencies: AccountDependencies) {
       log,
       isOpen: signUp === 'open',
     });
-  const signIn = (status: number, notice?: Notice): AccountReply => ({
+  /** Shows the page for signing in, with a message that is an error unless the status is 200. */
+  const signIn = (status: number, say?: Say): AccountReply => ({
     status,
-    main: signInPage({ signUp, hasMail: sendMail !== undefined, provider: openId?.name }, notice),
+    main: (language) => {
+      const ways = { signUp, hasMail: sendMail !== undefined, provider: openId?.name };
+      const notice = say && { text: say(TEXTS[language].account), isError: status !== 200 };
+      return signInPage(ways, language, notice);
+    },
   });
   const home = { status: 303, location: '/account' };
   const expired = { status: 303, location: '/account?expired' };
-  const wrong = (text: string): Notice => ({ text, isError: true });
 
   async function show(
     member: Member,
-    more: { apiKey?: string; notice?: Notice } = {},
+    { apiKey, refusal }: { apiKey?: string; refusal?: Say } = {},
   ): Promise<AccountReply> {
     const now = Date.now();
     const month = monthOf(now);
@@ -87,18 +93,21 @@ export function createAccounts(dependencies: AccountDependencies) {
     const priced = dependencies.priceRows?.(rows) ?? rows;
     const facts = { member, keys: own, limits, used, month, rows: priced, failures };
     return {
-      status: more.notice?.isError ? 400 : 200,
-      main: accountPage(facts, more.apiKey, more.notice),
+      status: refusal ? 400 : 200,
+      main: (language) => {
+        const notice = refusal && { text: refusal(TEXTS[language].account), isError: true };
+        return accountPage(facts, language, apiKey, notice);
+      },
     };
   }
 
   /** Returns why a member cannot create another key, if so. */
-  async function keyRefusal(member: Member): Promise<string | undefined> {
+  async function keyRefusal(member: Member): Promise<Say | undefined> {
     const own = await keys.listOf(member.account);
     const { expires = Infinity } = (await dependencies.accounts.get(member.account))?.restrictions ?? {};
-    if (expires <= Date.now()) return TEXT.accountExpired;
-    if (own.length >= MAX_KEYS.all) return TEXT.tooManyKeys.all;
-    return own.filter(isValid).length < MAX_KEYS.valid ? undefined : TEXT.tooManyKeys.valid;
+    if (expires <= Date.now()) return (text) => text.accountExpired;
+    if (own.length >= MAX_KEYS.all) return (text) => text.tooManyKeys.all;
+    return own.filter(isValid).length < MAX_KEYS.valid ? undefined : (text) => text.tooManyKeys.valid;
   }
 
   /** Counts an attempt and returns whether it is allowed. */
@@ -107,18 +116,23 @@ export function createAccounts(dependencies: AccountDependencies) {
     return (await limiter.admit({ ...call, expires: Date.now() })).admitted;
   }
 
-  async function sendLink(email: string): Promise<void> {
+  async function sendLink(email: string, language: Language): Promise<void> {
     const { token, isValid: isKnown } = await members.requestLink(email, signUp === 'open');
     if (!isKnown) return;
     const url = `${origin}/account/sign-in?token=${token}`;
-    const mail = { to: email, subject: TEXT.mailSubject, text: TEXT.mailText(url) };
+    const { mailSubject, mailText } = TEXTS[language].account;
+    const mail = { to: email, subject: mailSubject, text: mailText(url) };
     // Not awaited, because the duration would reveal whether someone is a member.
     sendMail?.(mail).catch((thrown: unknown) => log('email not sent', { cause: describe(thrown) }, 'error'));
   }
 
-  async function requestLink(form: URLSearchParams, ip: string | undefined): Promise<AccountReply> {
+  async function requestLink(
+    form: URLSearchParams,
+    ip: string | undefined,
+    language: Language,
+  ): Promise<AccountReply> {
     const email = readEmail(form.get('email') ?? '');
-    if (email === undefined) return signIn(400, wrong(TEXT.badEmail));
+    if (email === undefined) return signIn(400, (text) => text.badEmail);
     if (!sendMail) return signIn(404);
     const known = signedInRecord(email, ip);
     // The reply is always the same, so that nobody learns how often others have tried. They cannot use up the attempts
@@ -126,8 +140,8 @@ export function createAccounts(dependencies: AccountDependencies) {
     const isAllowed = await mayTry(known, ATTEMPTS.email);
     const isStranger = (await records.get(known)) === undefined;
     if (isAllowed && (!isStranger || (await mayTry(hashOf(email), ATTEMPTS.strangers))))
-      await sendLink(email);
-    return signIn(200, { text: TEXT.sent });
+      await sendLink(email, language);
+    return signIn(200, (text) => text.sent);
   }
 
   const logSignIn = ({ email, account }: Member, ip = '') =>
@@ -139,7 +153,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     ip: string | undefined,
   ): Promise<AccountReply> {
     const redeemed = await members.redeem(form.get('token') ?? '');
-    if (!redeemed) return signIn(400, wrong(TEXT.linkUsed));
+    if (!redeemed) return signIn(400, (text) => text.linkUsed);
     return enter(redeemed, session, ip);
   }
 
@@ -178,12 +192,12 @@ export function createAccounts(dependencies: AccountDependencies) {
       // This is a link, because a form may not be redirected to another site. Pages of other sites must not start a
       // sign-in either.
       if (!['same-origin', 'none', undefined].includes(header('sec-fetch-site'))) return home;
-      if (!(await mayTry(accountOfIp(ip), ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
+      if (!(await mayTry(accountOfIp(ip), ATTEMPTS.ip))) return signIn(429, (text) => text.tooMany);
       const begun = await openId.begin(requestOrigin);
-      return begun ? { status: 303, ...begun } : signIn(502, wrong(TEXT.providers.unavailable));
+      return begun ? { status: 303, ...begun } : signIn(502, (text) => text.providers.unavailable);
     }
     const signedIn = await openId.finish(request, requestOrigin);
-    if ('problem' in signedIn) return signIn(400, wrong(TEXT.providers[signedIn.problem]));
+    if ('problem' in signedIn) return signIn(400, ({ providers }) => providers[signedIn.problem]);
     return enter(signedIn, session, ip);
   }
 
@@ -202,7 +216,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     },
     '/account/keys': async (member, form, { session }) => {
       const refusal = await keyRefusal(member);
-      if (refusal !== undefined) return show(member, { notice: wrong(refusal) });
+      if (refusal) return show(member, { refusal });
       const name = (form.get('name') ?? '').trim().slice(0, 60).replace(/\p{C}/gu, '') || 'key';
       const { apiKey } = await keys.create({ name, account: member.account });
       await newKeys.keep(session, apiKey);
@@ -210,7 +224,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     },
     '/account/keys/rotate': onKey(async (id, member, { session }) => {
       const refusal = await keyRefusal(member);
-      if (refusal !== undefined) return show(member, { notice: wrong(refusal) });
+      if (refusal) return show(member, { refusal });
       const created = await rotateKey(keys, id, DAY);
       if (!created) return home;
       await newKeys.keep(session, created.apiKey);
@@ -222,7 +236,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     }),
     '/account/delete': async (member, form) => {
       if (readEmail(form.get('email') ?? '') !== member.email)
-        return show(member, { notice: wrong(TEXT.deleteConfirm) });
+        return show(member, { refusal: (text) => text.deleteConfirm });
       await eraseAccount(member.account, dependencies);
       return { ...home, session: '' };
     },
@@ -237,19 +251,20 @@ export function createAccounts(dependencies: AccountDependencies) {
     requestOrigin: string,
     session: string | undefined,
   ): Promise<AccountReply> {
-    const { method, path, query } = request;
+    const { method, path, query, header } = request;
+    const language = languageOf(header('accept-language'));
     const member = await members.find(session);
     if (member) await takeTurn(member.account);
     const isRead = method === 'GET' || method === 'HEAD';
     if (!isRead && method !== 'POST') return signIn(405);
-    if (!isRead && !isOwnForm(request, requestOrigin)) return signIn(403, wrong(TEXT.refused));
+    if (!isRead && !isOwnForm(request, requestOrigin)) return signIn(403, (text) => text.refused);
     // Other members get a 404, as if the pages did not exist.
     const isHidden = isForOperator(path) && member !== undefined && member.role !== 'operator';
     if (isHidden) return { status: 404, member };
     if (isRead) {
       if (path === '/account' && !member) {
         const isExpired = query.some(({ name }) => name === 'expired');
-        return signIn(200, isExpired ? { text: TEXT.sessionExpired } : undefined);
+        return signIn(200, isExpired ? (text) => text.sessionExpired : undefined);
       }
       if (path === '/account') {
         // A request for the headers alone must not use up a view.
@@ -261,23 +276,23 @@ export function createAccounts(dependencies: AccountDependencies) {
       const provided = await useProvider(request, requestOrigin, session);
       if (provided) return provided;
       const token = path === '/account/sign-in' && query.find(({ name }) => name === 'token')?.value;
-      return token ? { status: 200, main: confirmPage(token) } : home;
+      return token ? { status: 200, main: (wanted) => confirmPage(token, wanted) } : home;
     }
     const form = await readForm(request);
-    if (!form) return signIn(413, wrong(TEXT.badForm));
+    if (!form) return signIn(413, (text) => text.refused);
     if (path === '/account/sign-out') {
       await members.signOut(session);
       return { ...home, session: '' };
     }
     const act = Object.hasOwn(forms, path) ? forms[path] : undefined;
     if (act && member && session !== undefined)
-      return { ...(await act(member, form, { ip: request.ip, session })), member };
+      return { ...(await act(member, form, { ip: request.ip, session, language })), member };
     if (act) return expired;
     const isLink = path === '/account/sign-in';
     // Counted separately, so that too many requests do not block using a link.
     const attempt = `${isLink ? 'link:' : ''}${accountOfIp(request.ip)}`;
-    if (!(await mayTry(attempt, ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
-    if (path === '/account/link') return requestLink(form, request.ip);
+    if (!(await mayTry(attempt, ATTEMPTS.ip))) return signIn(429, (text) => text.tooMany);
+    if (path === '/account/link') return requestLink(form, request.ip, language);
     if (isLink) return useLink(form, session, request.ip);
     return signIn(404);
   }

@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../../router/http.ts';
+import type { Language } from '../front-texts.ts';
 import type { Html } from '../html.ts';
 import { type Member, SESSION_LIFETIME } from './members.ts';
 
@@ -67,7 +68,8 @@ export async function readForm({ body }: HttpRequest): Promise<URLSearchParams |
 /** A page, nothing if the page does not exist, or a redirect to `location` after a form. */
 export interface AccountReply {
   readonly status: number;
-  readonly main?: Html;
+  /** The page of a member in their language, or a page for operators. */
+  readonly main?: Html | ((language: Language) => Html);
   /** Title of the page. Defaults to that of the account page. */
   readonly title?: string;
   readonly location?: string;
@@ -83,5 +85,5 @@ export interface AccountReply {
 export type Action = (
   member: Member,
   form: URLSearchParams,
-  request: Pick<HttpRequest, 'ip'> & { readonly session: string },
+  request: Pick<HttpRequest, 'ip'> & { readonly session: string; readonly language: Language },
 ) => Promise<AccountReply>;

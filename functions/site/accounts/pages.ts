@@ -3,12 +3,13 @@ import type { Used } from '../../platform/limits.ts';
 import type { Failure } from '../../platform/usage.ts';
 import type { ReportedRow } from '../../platform/usage-report.ts';
 import type { RateLimits } from '../../shared/settings/service.ts';
-import { dayOf } from '../../shared/time.ts';
+import { FRONT, type Language } from '../front-texts.ts';
 import { type Html, html, withCode } from '../html.ts';
 import { OPENID_PATHS } from '../openid/openid.ts';
 import {
   button,
   count,
+  dayText,
   failureTable,
   figure,
   type Notice,
@@ -16,14 +17,14 @@ import {
   secretOf,
   table,
   usageSection,
+  usedText,
 } from '../parts.ts';
+import type { Texts } from '../texts/en.ts';
 import { TEXTS } from '../texts.ts';
 import type { Member } from './members.ts';
 
-const { account: TEXT } = TEXTS;
-
 /** Who may become a member: everyone, only people with an invitation, or nobody. */
-export type SignUp = keyof typeof TEXT.signInLead;
+export type SignUp = keyof Texts['account']['signInLead'];
 
 interface SignInWays {
   readonly signUp: SignUp;
@@ -34,20 +35,26 @@ interface SignInWays {
 }
 
 /** Returns the page for visitors who are not signed in. */
-export function signInPage({ signUp, hasMail, provider }: SignInWays, notice?: Notice): Html {
+export function signInPage(
+  { signUp, hasMail, provider }: SignInWays,
+  language: Language,
+  notice?: Notice,
+): Html {
+  const text = TEXTS[language].account;
   const link =
     provider !== undefined &&
-    html`<p><a class="button" href="${OPENID_PATHS.begin}">${TEXT.signInWith} ${provider}</a></p>`;
-  const form = html`<p>${TEXT.signInLead[signUp]}</p>
-<form method="post" action="/account/link" class="narrow"><label for="email">${TEXT.email}</label><input id="email" name="email" type="email" autocomplete="email" required maxlength="254"><button type="submit">${TEXT.sendLink}</button></form>`;
-  const mail = hasMail ? form : !link && html`<p>${withCode(TEXT.noMail)}</p>`;
-  return html`<h1>${TEXT.signIn}</h1>${noticeOf(notice)}${link}${mail}`;
+    html`<p><a class="button" href="${OPENID_PATHS.begin}">${text.signInWith} ${provider}</a></p>`;
+  const form = html`<p>${text.signInLead[signUp]}</p>
+<form method="post" action="/account/link" class="narrow"><label for="email">${text.email}</label><input id="email" name="email" type="email" autocomplete="email" required maxlength="254"><button type="submit">${text.sendLink}</button></form>`;
+  const mail = hasMail ? form : !link && html`<p>${withCode(text.noMail)}</p>`;
+  return html`<h1>${FRONT[language].signIn}</h1>${noticeOf(notice)}${link}${mail}`;
 }
 
 /** Returns the page that a link opens. A button redeems the link, because email scanners open every URL. */
-export function confirmPage(token: string): Html {
-  return html`<h1>${TEXT.signIn}</h1><p>${TEXT.confirm}</p>
-<form method="post" action="/account/sign-in" class="narrow"><input type="hidden" name="token" value="${token}"><button type="submit">${TEXT.signIn}</button></form>`;
+export function confirmPage(token: string, language: Language): Html {
+  const { signIn } = FRONT[language];
+  return html`<h1>${signIn}</h1><p>${TEXTS[language].account.confirm}</p>
+<form method="post" action="/account/sign-in" class="narrow"><input type="hidden" name="token" value="${token}"><button type="submit">${signIn}</button></form>`;
 }
 
 interface AccountFacts {
@@ -61,45 +68,53 @@ interface AccountFacts {
 }
 
 /** Returns the account page of a member. `apiKey` is a key that was just created. */
-export function accountPage(facts: AccountFacts, apiKey?: string, notice?: Notice): Html {
+export function accountPage(facts: AccountFacts, language: Language, apiKey?: string, notice?: Notice): Html {
+  const text = TEXTS[language].account;
+  const { nav, signedIn } = FRONT[language];
   const { member, keys, limits, used, rows, month, failures } = facts;
-  return html`<hgroup><h1>${TEXT.title}</h1><p>${TEXT.signedInAs} <strong>${member.email}</strong></p></hgroup>
-<div class="row">${button('/account/sign-out', TEXT.signOut)}${button('/account/sign-out-everywhere', TEXT.signOutEverywhere)}</div>
-${noticeOf(notice)}${secretOf(TEXT.newKey, apiKey, 'new-key')}
-<h2>${TEXT.left}</h2><div class="cards">${left(TEXT.month, limits.perMonth, used.month)}${left(TEXT.minute, limits.perMinute, used.short)}</div>
-<h2>${TEXT.keys}</h2>${keyTable(keys)}
-<form method="post" action="/account/keys" class="narrow"><label for="name">${TEXT.keyName}</label><input id="name" name="name" required maxlength="60"><button type="submit">${TEXT.create}</button></form>
-<h2>${TEXT.usage}</h2>${usageSection(rows, month)}
-<h2>${TEXT.failures}</h2>${failureTable(failures)}
-<h2>${TEXT.deleteTitle}</h2><p>${TEXT.deleteLead}</p>
-<form method="post" action="/account/delete" class="narrow"><label for="confirm">${TEXT.deleteConfirm}</label><input id="confirm" name="email" type="email" autocomplete="off" required><button type="submit" class="danger">${TEXT.delete}</button></form>`;
+  return html`<hgroup><h1>${nav['/account']}</h1><p>${signedIn(member.email)}</p></hgroup>
+<div class="row">${button('/account/sign-out', text.signOut)}${button('/account/sign-out-everywhere', text.signOutEverywhere)}</div>
+${noticeOf(notice)}${secretOf(text.newKey, apiKey, 'new-key', language)}
+<h2>${text.left}</h2><div class="cards">${left(text.month, limits.perMonth, used.month, language)}${left(text.minute, limits.perMinute, used.short, language)}</div>
+<h2>${text.keys}</h2>${keyTable(keys, language)}
+<form method="post" action="/account/keys" class="narrow"><label for="name">${text.keyName}</label><input id="name" name="name" required maxlength="60"><button type="submit">${text.create}</button></form>
+<h2>${text.usage}</h2>${usageSection(rows, month, language)}
+<h2>${text.failures}</h2>${failureTable(failures, language)}
+<h2>${text.delete}</h2><p>${text.deleteLead}</p>
+<form method="post" action="/account/delete" class="narrow"><label for="confirm">${text.deleteConfirm}</label><input id="confirm" name="email" type="email" autocomplete="off" required><button type="submit" class="danger">${text.delete}</button></form>`;
 }
 
-function left(name: string, limit: number | undefined, used: number): Html {
-  if (limit === undefined) return figure(TEXT.unlimited, `${name}: ${count(used)}`);
+function left(name: string, limit: number | undefined, used: number, language: Language): Html {
+  const { of, unlimited } = TEXTS[language].account;
+  if (limit === undefined) return figure(unlimited, `${count(used, language)} ${name}`);
   const rest = Math.max(0, limit - used);
   const bar = html`<progress value="${rest}" max="${Math.max(1, limit)}" aria-label="${name}"></progress>`;
-  return figure(count(rest), `${TEXT.of} ${count(limit)} ${name}`, bar);
+  return figure(count(rest, language), `${of} ${count(limit, language)} ${name}`, bar);
 }
 
-function keyTable(keys: readonly KeyRecord[]): Html {
-  if (keys.length === 0) return html`<p class="empty">${TEXT.noKeys}</p>`;
+function keyTable(keys: readonly KeyRecord[], language: Language): Html {
+  const text = TEXTS[language].account;
+  if (keys.length === 0) return html`<p class="empty">${text.noKeys}</p>`;
   const rows = keys.map((key) => {
     const { id, name, created, lastUsed, kind } = key;
     const actions = [
-      isValid(key) && !kind && button('/account/keys/rotate', TEXT.rotate, { id }),
-      isValid(key) && button('/account/keys/disable', TEXT.disable, { id }),
+      isValid(key) && !kind && button('/account/keys/rotate', text.rotate, { id }),
+      isValid(key) && button('/account/keys/disable', text.disable, { id }),
     ];
-    return html`<tr><th scope="row">${name}</th><td><code>${id}</code></td><td>${dayOf(created)}</td><td>${lastUsed ?? TEXT.never}</td><td>${stateOf(key)}</td><td><div class="row">${actions}</div></td></tr>`;
+    return html`<tr><th scope="row">${name}</th><td><code>${id}</code></td><td>${dayText(created, language)}</td><td>${usedText(lastUsed, language)}</td><td>${stateOf(key, language)}</td><td><div class="row">${actions}</div></td></tr>`;
   });
-  const heads = [TEXT.name, TEXT.id, TEXT.created, TEXT.lastUsed, TEXT.state, TEXT.actions];
-  return html`${table(TEXT.keys, heads, rows)}<p class="muted">${TEXT.rotateHint}</p>`;
+  const heads = [text.name, 'ID', text.created, text.lastUsed, text.state, text.actions];
+  return html`${table(text.keys, heads, rows)}<p class="muted">${text.rotateHint}</p>`;
 }
 
 /** Says whether a key can be used. */
-export function stateOf({ disabled, accountDisabled, expires }: KeyRecord): string {
-  if (disabled) return TEXT.states.disabled;
-  if (accountDisabled) return TEXT.states.accountDisabled;
-  if (expires === undefined) return TEXT.states.valid;
-  return expires <= Date.now() ? TEXT.states.expired : `${TEXT.states.until} ${dayOf(expires)}`;
+export function stateOf(
+  { disabled, accountDisabled, expires }: KeyRecord,
+  language: Language = 'en',
+): string {
+  const { states } = TEXTS[language].account;
+  if (disabled) return states.disabled;
+  if (accountDisabled) return states.accountDisabled;
+  if (expires === undefined) return states.valid;
+  return expires <= Date.now() ? states.expired : `${states.until} ${dayText(expires, language)}`;
 }

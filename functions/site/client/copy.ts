@@ -1,4 +1,4 @@
-import { LIVE } from '../texts.ts';
+import { TEXT } from './service.ts';
 
 /** Shows the buttons that copy an element's text, which work only with a script. */
 export function offerCopies(): void {
@@ -7,7 +7,7 @@ export function offerCopies(): void {
     const label = button.textContent;
     button.addEventListener('click', async () => {
       await navigator.clipboard.writeText(document.getElementById(button.dataset.copy!)?.textContent ?? '');
-      button.textContent = LIVE.copied;
+      button.textContent = TEXT.copied;
       setTimeout(() => (button.textContent = label), 2000);
     });
   }

@@ -3,8 +3,9 @@
 import { forgetResults } from './earlier.ts';
 import { Item, offerKey, refresh } from './item.ts';
 import { readUrl, type TargetId } from './kinds.ts';
-import { byId, create, sizeOf, TEXT } from './result.ts';
+import { byId, create, sizeOf } from './result.ts';
 import { saveArchive } from './results.ts';
+import { TEXT } from './service.ts';
 
 /** Conversions at the same time. */
 const PARALLEL = 3;

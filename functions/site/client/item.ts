@@ -2,7 +2,7 @@ import { chooseTool } from '../../engines/choose-tool.ts';
 import type { SourceFacts } from '../../shared/source/file-kind.ts';
 import { keepResults, showEarlier } from './earlier.ts';
 import { isImpossible, type Kind, kindOf, resultName, TARGETS, type TargetId, targetsFor } from './kinds.ts';
-import { byId, create, sizeOf, TEXT } from './result.ts';
+import { byId, create, secondsSince, sizeOf } from './result.ts';
 import { downloadOf, gallery } from './results.ts';
 import {
   argsOf,
@@ -12,6 +12,7 @@ import {
   type Output,
   type Problem,
   readVisitor,
+  TEXT,
   type Visitor,
 } from './service.ts';
 
@@ -390,11 +391,9 @@ export class Item {
   }
 
   #succeed({ outputs, isDemo, warnings = [] }: ConversionResult, started: number): void {
-    const elapsed = Math.round((performance.now() - started) / 100) / 10;
-    const seconds = elapsed.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1 });
     const bytes = outputs.reduce((sum, output) => sum + (output.bytes ?? 0), 0);
     const notes = [...(isDemo ? [TEXT.preview] : []), ...warnings.map((each) => `${TEXT.partly} ${each}`)];
-    const text = create('span', {}, TEXT.done(seconds, sizeOf(bytes)));
+    const text = create('span', {}, TEXT.done(secondsSince(started), sizeOf(bytes)));
     this.outputs = outputs;
     if (visitor.email !== undefined) keepResults(outputs, visitor.email);
     this.show(

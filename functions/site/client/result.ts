@@ -1,6 +1,4 @@
-import { FRONT, type Language } from '../front-texts.ts';
-import { LIVE } from '../texts.ts';
-import type { ConversionResult, Output } from './service.ts';
+import { type ConversionResult, type Output, TEXT } from './service.ts';
 
 /** Maximum number of characters of a text to show. */
 const MAX_TEXT = 100_000;
@@ -10,10 +8,10 @@ const SHOWN = /^image\/(jpeg|png|webp|avif|gif)$/;
 export async function showResult(ended: ConversionResult, signal: AbortSignal): Promise<Node[]> {
   const { outputs, pageCount, ignored = [], warnings = [], isDemo, requestId } = ended;
   const notes = [
-    ...(isDemo ? [LIVE.demoNote] : []),
-    ...(pageCount === undefined ? [] : [LIVE.pages(pageCount)]),
+    ...(isDemo ? [TEXT.preview] : []),
+    ...(pageCount === undefined ? [] : [TEXT.pageCount(pageCount)]),
     ...warnings,
-    ...(ignored.length > 0 ? [`${LIVE.ignored} ${ignored.join(', ')}`] : []),
+    ...(ignored.length > 0 ? [`${TEXT.ignored} ${ignored.join(', ')}`] : []),
   ];
   return [
     // Without a preview, the result can still be downloaded.
@@ -28,7 +26,13 @@ export async function showResult(ended: ConversionResult, signal: AbortSignal): 
 export function requestLine(requestId: string | undefined): Node[] {
   if (requestId === undefined) return [];
   const id = create('code', { textContent: requestId });
-  return [create('p', { className: 'muted' }, `${LIVE.requestId} `, id)];
+  return [create('p', { className: 'muted' }, `${TEXT.requestId} `, id)];
+}
+
+/** Formats the seconds since a point in time as the language of the page does. */
+export function secondsSince(started: number): string {
+  const format = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+  return ((performance.now() - started) / 1000).toLocaleString(document.documentElement.lang, format);
 }
 
 /** Formats a size in bytes as the language of the page does. */
@@ -53,12 +57,12 @@ async function preview(outputs: readonly Output[], signal: AbortSignal): Promise
 }
 
 function noPreview(): Node {
-  return create('p', { className: 'empty', textContent: LIVE.noPreview });
+  return create('p', { className: 'empty', textContent: TEXT.noPreview });
 }
 
 function strip(outputs: readonly Output[]): HTMLElement {
-  const images = outputs.map(({ url, page }) => {
-    const alt = page === undefined ? LIVE.resultAlt : LIVE.page(page);
+  const images = outputs.map(({ url, name, page }) => {
+    const alt = page === undefined ? name : TEXT.page(page);
     const image = create('img', { src: url, alt, loading: 'lazy' });
     return outputs.length === 1 ? image : create('figure', {}, image, create('figcaption', {}, alt));
   });
@@ -68,7 +72,7 @@ function strip(outputs: readonly Output[]): HTMLElement {
     ...images,
   );
   strip.setAttribute('role', 'group');
-  strip.setAttribute('aria-label', LIVE.preview);
+  strip.setAttribute('aria-label', TEXT.results(outputs[0]!.name));
   return strip;
 }
 
@@ -76,20 +80,19 @@ async function text({ url }: Output, signal: AbortSignal): Promise<HTMLElement> 
   const all = await (await fetch(url, { signal })).text();
   const shown = create('pre', { tabIndex: 0 }, all.slice(0, MAX_TEXT));
   if (all.length <= MAX_TEXT) return shown;
-  return create('div', {}, shown, create('p', { className: 'muted', textContent: LIVE.truncated }));
+  return create('div', {}, shown, create('p', { className: 'muted', textContent: TEXT.truncated }));
 }
 
 /** Shows a PDF with the browser's own viewer, which costs the caller nothing. */
-function pdf({ url }: Output): HTMLElement {
-  if (navigator.pdfViewerEnabled) return create('iframe', { src: url, title: LIVE.resultAlt });
-  return create('p', { className: 'empty', textContent: LIVE.noViewer });
+function pdf({ url, name }: Output): Node {
+  return navigator.pdfViewerEnabled ? create('iframe', { src: url, title: name }) : noPreview();
 }
 
 function download({ url, name, bytes }: Output): HTMLElement {
   const size = bytes === undefined ? '' : ` (${sizeOf(bytes)})`;
   const isHttp = /^https?:$/.test(new URL(url, location.href).protocol);
   const link = create('a', { ...(isHttp && { href: url }), download: name, rel: 'noreferrer' });
-  link.append(`${LIVE.download} ${name}`);
+  link.append(`${TEXT.download} ${name}`);
   return create('p', { className: 'download' }, link, size);
 }
 
@@ -109,6 +112,3 @@ export function create<Name extends keyof HTMLElementTagNameMap>(
   element.append(...children);
   return element;
 }
-
-/** The texts in the language of the page. */
-export const TEXT = FRONT[document.documentElement.lang as Language] ?? FRONT.en;

@@ -1,6 +1,6 @@
 import { resultName } from './kinds.ts';
-import { byId, create, TEXT } from './result.ts';
-import type { Output } from './service.ts';
+import { byId, create } from './result.ts';
+import { type Output, TEXT } from './service.ts';
 import { zipOf } from './zip.ts';
 
 /** Maximum number of pictures of one source to show. */

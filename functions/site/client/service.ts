@@ -1,4 +1,7 @@
-import { LIVE } from '../texts.ts';
+import { FRONT, type Language } from '../front-texts.ts';
+
+/** The texts in the language of the page. */
+export const TEXT = FRONT[globalThis.document?.documentElement.lang as Language] ?? FRONT.en;
 
 export interface Output {
   readonly url: string;
@@ -100,7 +103,7 @@ export async function convert({ url }: ApiCall, call: ConversionCall): Promise<C
       ...(Number.isFinite(retryAfter) && { retryAfter }),
     };
   } catch (thrown) {
-    return failed(signal.aborted ? LIVE.cancelled : `${LIVE.noConnection} (${String(thrown)})`);
+    return failed(signal.aborted ? TEXT.errors.cancelled : `${TEXT.errors.connection} (${String(thrown)})`);
   } finally {
     // An upload that cannot be deleted now is deleted when it expires.
     for (const infile of uploaded)
@@ -116,7 +119,8 @@ const uploadsOf = (endpoint: string) => endpoint.replace(/\/?$/, '/uploads');
 
 /** Returns the sentence for a person in a reply that is not JSON. Only this service begins one like this. */
 function sentenceOf(text: string, status: number): string {
-  return text.startsWith('[ERROR] ') ? text.slice('[ERROR] '.length) : LIVE.foreign(status);
+  if (text.startsWith('[ERROR] ')) return text.slice('[ERROR] '.length);
+  return status === 413 ? TEXT.errors.codes.SOURCE_TOO_LARGE! : TEXT.errors.foreign(status);
 }
 
 function formOf(files: NonNullable<ConversionCall['files']>): FormData {
@@ -149,7 +153,7 @@ async function upload(
   const { status, text } = await send(target, { method: 'POST', headers: {}, body, signal, onSent });
   if (status < 400) return { infile };
   // A bucket explains a refusal in XML.
-  return failed(/^<\?xml/.test(text) ? `The upload was refused (${status}).` : sentenceOf(text, status));
+  return failed(sentenceOf(text, status));
 }
 
 /** Who uses the page. */
@@ -178,8 +182,7 @@ function send(url: string, { method, headers, body, signal, onSent }: Sent): Pro
         text: request.responseText,
         header: (name) => request.getResponseHeader(name),
       });
-    request.onerror = () => reject(new Error(LIVE.closed));
-    request.onabort = () => reject(new Error(LIVE.cancelled));
+    request.onerror = request.onabort = () => reject(new Error('The connection was closed.'));
     signal.addEventListener('abort', () => request.abort());
     request.send(body ?? null);
   });
@@ -193,8 +196,8 @@ async function convertDemo(url: string, signal: AbortSignal): Promise<Conversion
   if (result === undefined) {
     const code = response.headers.get('X-Demo-Error') ?? undefined;
     return {
-      ...failed(LIVE.demoFailed, requestId),
-      errors: [{ code, detail: LIVE.demoFailed }],
+      ...failed('', requestId),
+      errors: [{ code, detail: code === 'RATE_LIMITED' ? TEXT.errors.demoLimit : TEXT.errors.demo }],
       isDemo: true,
     };
   }

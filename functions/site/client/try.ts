@@ -1,7 +1,6 @@
-import { LIVE } from '../texts.ts';
 import { matcherOf } from './find-options.ts';
 import { formatIn, withFormat } from './outfile.ts';
-import { byId, create, requestLine, showResult, sizeOf } from './result.ts';
+import { byId, create, requestLine, secondsSince, showResult, sizeOf } from './result.ts';
 import {
   callOf,
   check,
@@ -12,6 +11,7 @@ import {
   readVisitor,
   type State,
   snippetOf,
+  TEXT,
   type Way,
 } from './service.ts';
 
@@ -182,6 +182,7 @@ function setOption(control: Control): void {
 function showFile(): void {
   infile.hidden = file !== undefined;
   byId('file').hidden = file === undefined;
+  byId('remove').ariaLabel = TEXT.remove(file?.name ?? '');
   byId('file-name').textContent = file ? `${file.name} (${sizeOf(file.size)})` : '';
 }
 
@@ -197,9 +198,9 @@ function takeFile(chosen: File | undefined): void {
 /** Starts a conversion and shows how it ends. */
 async function run(): Promise<void> {
   if (running) return;
-  if (!file && state.infile === '') return refuse('infile', LIVE.needsSource);
-  if (file && key.value === '' && !isMember) return refuse('apikey', LIVE.needsKey);
-  if (file && file.size > maxSource) return refuse('infile', LIVE.tooLarge(maxSource / 1e6));
+  if (!file && state.infile === '') return refuse('infile', byId('infile-hint').textContent);
+  if (file && key.value === '' && !isMember) return refuse('apikey', TEXT.errors.needsKey);
+  if (file && file.size > maxSource) return refuse('infile', TEXT.errors.tooLarge(maxSource / 1e6));
   const controller = new AbortController();
   running = controller;
   checking.abort();
@@ -207,14 +208,14 @@ async function run(): Promise<void> {
   history.pushState(null, '', hashOf(state));
   showErrors([]);
   const started = performance.now();
-  const seconds = () => ((performance.now() - started) / 1000).toFixed(1);
   const status = byId('status');
-  const progress = create('progress', { ariaLabel: LIVE.converting('0') });
+  const progress = create('progress', { ariaLabel: TEXT.converting(0) });
   const text = create('span', { ariaHidden: 'true' });
   status.replaceChildren(progress, text);
   let sent = file ? 0 : 1;
   const timer = setInterval(() => {
-    text.textContent = sent < 1 ? LIVE.sending(Math.floor(100 * sent)) : LIVE.converting(seconds());
+    const seconds = Math.floor((performance.now() - started) / 1000);
+    text.textContent = sent < 1 ? TEXT.sending(Math.floor(100 * sent)) : TEXT.converting(seconds);
   }, 100);
   const onSent = (share: number) => {
     sent = share;
@@ -237,9 +238,7 @@ async function run(): Promise<void> {
   });
   clearInterval(timer);
   const bytes = ended.outputs.reduce((sum, output) => sum + (output.bytes ?? 0), 0);
-  status.replaceChildren(
-    ended.outputs.length > 0 ? LIVE.done(seconds(), bytes > 0 ? sizeOf(bytes) : '') : '',
-  );
+  status.replaceChildren(ended.outputs.length > 0 ? TEXT.done(secondsSince(started), sizeOf(bytes)) : '');
   if (ended.errors.length > 0) {
     byId('result').replaceChildren();
     showErrors(ended.errors, ended.requestId);
@@ -269,7 +268,11 @@ function search(box: HTMLInputElement): void {
   let found = 0;
   for (const group of panel.querySelectorAll<HTMLElement>('.common, details')) {
     const options = [...group.querySelectorAll<HTMLElement>('.option')];
-    for (const option of options) option.hidden = !matches(option.dataset.text!);
+    // Aliases are not shown.
+    const category = group.querySelector('summary')?.textContent;
+    const textOf = (option: HTMLElement) =>
+      `${controlsOf(option)[0]!.dataset.names} ${option.textContent} ${category}`;
+    for (const option of options) option.hidden = !matches(textOf(option).toLowerCase());
     const shown = options.filter(({ hidden }) => !hidden).length;
     group.hidden = shown === 0;
     if (group instanceof HTMLDetailsElement) group.open = box.value.trim() !== '' && shown > 0;
@@ -334,7 +337,7 @@ document.addEventListener('paste', ({ clipboardData }) => takeFile(clipboardData
 byId('cancel').addEventListener('click', () => running?.abort());
 byId('copy').addEventListener('click', async () => {
   await navigator.clipboard.writeText(byId('call').textContent ?? '');
-  byId('status').replaceChildren(LIVE.copied);
+  byId('status').replaceChildren(TEXT.copied);
 });
 addEventListener('popstate', () => {
   state = readHash(location.hash, tools[0]!, optionNames);

@@ -11,9 +11,10 @@ import type { RateLimits } from '../../shared/settings/service.ts';
 import { monthOf } from '../../shared/time.ts';
 import type { AccountReply, Action } from '../accounts/forms.ts';
 import { type Member, type Members, readEmail } from '../accounts/members.ts';
+import type { Language } from '../front-texts.ts';
 import { html } from '../html.ts';
 import type { Notice } from '../parts.ts';
-import { TEXTS } from '../texts.ts';
+import { OPERATOR as TEXT, TEXTS } from '../texts.ts';
 import { createOperations, type Operations } from './operations.ts';
 import { type Operation, operationSection } from './overview.ts';
 import {
@@ -48,7 +49,6 @@ interface Feedback {
   readonly secret?: string;
 }
 
-const { operator: TEXT, account: ACCOUNT } = TEXTS;
 /** Number of accounts per page. */
 const LISTED = 25;
 
@@ -157,17 +157,18 @@ export function createOperator(
     form: URLSearchParams;
     member: Member;
     operations: Operations;
+    language: Language;
   }) => Promise<AccountReply>;
 
   /** Runs an action on the object that the field `id` names. */
   const action =
     (act: Act): Action =>
-    (member, form, { ip = '' }) => {
+    (member, form, { ip = '', language }) => {
       const operations = createOperations(
         { accounts, keys, audit, members },
         { actor: member.email, from: ip },
       );
-      return act({ id: form.get('id') ?? '', form, member, operations });
+      return act({ id: form.get('id') ?? '', form, member, operations, language });
     };
 
   const onAccount = (
@@ -211,19 +212,17 @@ export function createOperator(
 
   const forms: Readonly<Record<string, Action>> = {
     '/operator/accounts/create': createKey(true),
-    '/operator/accounts/invite': action(async ({ form, operations }) => {
+    '/operator/accounts/invite': action(async ({ form, operations, language }) => {
+      const { invitationSubject: subject, invitationText } = TEXTS[language].account;
       const email = readEmail(form.get('email') ?? '');
-      if (email === undefined) return list('', 1, wrong(ACCOUNT.badEmail));
+      if (email === undefined) return list('', 1, wrong(TEXTS.en.account.badEmail));
       // Whoever sees the link could use it.
       if (!sendMail && (await members.isOperator(email))) return list('', 1, wrong(TEXT.operatorLink));
       const url = `${origin}/account/sign-in?token=${await operations.invite(email)}`;
       if (!sendMail) return list('', 1, { secret: url });
       try {
-        await sendMail({
-          to: email,
-          subject: ACCOUNT.invitationSubject,
-          text: ACCOUNT.invitationText(url),
-        });
+        // The best guess at the language of somebody unknown.
+        await sendMail({ to: email, subject, text: invitationText(url) });
         return list('', 1, { notice: { text: `${TEXT.invited} ${email}.` } });
       } catch (thrown) {
         log('email not sent', { cause: describe(thrown) }, 'error');

@@ -1,9 +1,7 @@
 import type { Health, MachineStatus, ToolStatus } from '../../platform/invoke.ts';
 import { type Html, html } from '../html.ts';
 import { count, figure } from '../parts.ts';
-import { TEXTS } from '../texts.ts';
-
-const { operator: TEXT } = TEXTS;
+import { OPERATOR as TEXT } from '../texts.ts';
 
 /** Current conversions and workers of a tool. */
 export interface ToolWork {

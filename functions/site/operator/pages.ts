@@ -4,13 +4,14 @@ import type { AuditEntry } from '../../platform/stores.ts';
 import type { Failure } from '../../platform/usage.ts';
 import { type ReportedRow, sumRows } from '../../platform/usage-report.ts';
 import type { RateLimits } from '../../shared/settings/service.ts';
-import { dayOf, monthOf } from '../../shared/time.ts';
+import { monthOf } from '../../shared/time.ts';
 import { stateOf } from '../accounts/pages.ts';
 import { type Html, html } from '../html.ts';
 import {
   button,
   codeList,
   count,
+  dayText,
   failureTable,
   hidden,
   type Notice,
@@ -19,10 +20,11 @@ import {
   table,
   timeOf,
   usageSection,
+  usedText,
 } from '../parts.ts';
-import { TEXTS } from '../texts.ts';
+import { OPERATOR as TEXT, TEXTS } from '../texts.ts';
 
-const { operator: TEXT, account: ACCOUNT } = TEXTS;
+const ACCOUNT = TEXTS.en.account;
 
 /** Limits in display order. */
 export const LIMITS = ['perMinute', 'perMonth', 'concurrent'] as const satisfies ReadonlyArray<
@@ -56,8 +58,8 @@ export function allUsage(rows: readonly ReportedRow[], month: string): Html {
   });
   const heads = [
     ACCOUNT.tool,
-    ACCOUNT.conversions,
-    ACCOUNT.failed,
+    TEXT.conversions,
+    TEXT.failed,
     TEXT.megabytes.source,
     TEXT.megabytes.result,
     TEXT.pages,
@@ -69,7 +71,7 @@ export function allUsage(rows: readonly ReportedRow[], month: string): Html {
 /** Returns the recent failures of all accounts. `emails` are by account. */
 export function failureSection(failures: readonly Failure[], emails: ReadonlyMap<string, string>): Html {
   const link = (account: string) => ({ path: pathOf(account), email: emails.get(account) });
-  return html`<h2>${ACCOUNT.failures}</h2>${failureTable(failures, link)}`;
+  return html`<h2>${ACCOUNT.failures}</h2>${failureTable(failures, 'en', link)}`;
 }
 
 interface ListedAccount extends Account {
@@ -88,9 +90,9 @@ export function accountsPage(
 ): Html {
   const rows = accounts.map(({ keys, ...account }) => {
     const { id, email, created, role, disabled } = account;
-    const used = lastUsedOf(account, keys) ?? ACCOUNT.never;
+    const used = usedText(lastUsedOf(account, keys));
     const name = email ?? html`<span class="muted">${keys[0]?.name ?? TEXT.withoutEmail}</span>`;
-    return html`<tr><th scope="row"><a href="${pathOf(id)}">${name}</a></th><td><code>${id}</code></td><td>${dayOf(created)}</td><td>${used}</td><td>${keys.length}</td><td>${disabled ? TEXT.disabled : (role ?? TEXT.active)}</td></tr>`;
+    return html`<tr><th scope="row"><a href="${pathOf(id)}">${name}</a></th><td><code>${id}</code></td><td>${dayText(created)}</td><td>${used}</td><td>${keys.length}</td><td>${disabled ? TEXT.disabled : (role ?? TEXT.active)}</td></tr>`;
   });
   const heads = [ACCOUNT.email, TEXT.account, ACCOUNT.created, ACCOUNT.lastUsed, TEXT.keys, ACCOUNT.state];
   const to = (number: number, label: string) =>
@@ -134,7 +136,7 @@ export function accountDetails(
     ? button('/operator/accounts/enable', TEXT.enable, { id })
     : button('/operator/accounts/disable', TEXT.disable, { id });
   return html`${secretOf(ACCOUNT.newKey, apiKey, 'new-key')}${disabled && html`<p class="notice bad">${TEXT.disabledLead}</p>`}
-<p>${TEXT.account} <code>${id}</code>, ${role ?? (email === undefined ? TEXT.withoutEmail : TEXT.active)}. ${ACCOUNT.created} ${dayOf(created)}, ${ACCOUNT.lastUsed.toLowerCase()}: ${lastUsedOf(account, keys) ?? ACCOUNT.never}.</p>
+<p>${TEXT.account} <code>${id}</code>, ${role ?? (email === undefined ? TEXT.withoutEmail : TEXT.active)}. ${ACCOUNT.created} ${dayText(created)}, ${ACCOUNT.lastUsed.toLowerCase()}: ${usedText(lastUsedOf(account, keys))}.</p>
 <div class="row">${state}${email !== undefined && button('/operator/accounts/sign-out', TEXT.signOut, { id })}</div>
 <h2>${ACCOUNT.keys}</h2>${keys.length === 0 ? html`<p class="empty">${ACCOUNT.noKeys}</p>` : html`<div class="cards keys">${keys.map(keyCard)}</div><p class="muted">${TEXT.limitsHint}</p>`}
 <h2>${ACCOUNT.create}</h2><div class="narrow">${keyForm('/operator/keys/create', ACCOUNT.create, { account: id })}</div>
@@ -145,7 +147,7 @@ export function accountDetails(
 function keyCard(key: KeyRecord): Html {
   const { id, name, created, lastUsed, limits, disabled } = key;
   const [action, label] = disabled ? ['enable', TEXT.enableKey] : ['disable', ACCOUNT.disable];
-  return html`<article><h3>${name}</h3><p><code>${id}</code> ${stateOf(key)}</p><p>${ACCOUNT.created} ${dayOf(created)}, ${ACCOUNT.lastUsed.toLowerCase()}: ${lastUsed ?? ACCOUNT.never}</p>
+  return html`<article><h3>${name}</h3><p><code>${id}</code> ${stateOf(key)}</p><p>${ACCOUNT.created} ${dayText(created)}, ${ACCOUNT.lastUsed.toLowerCase()}: ${usedText(lastUsed)}</p>
 <form method="post" action="/operator/keys/limits">${hidden({ id })}${limitInputs(id, limits)}<div class="row"><button type="submit" aria-label="${TEXT.save} ${name}">${TEXT.save}</button><button type="submit" class="secondary" formaction="/operator/keys/${action}" formnovalidate aria-label="${label} ${name}">${label}</button></div></form></article>`;
 }
 

@@ -32,11 +32,11 @@ describe('the page with all options', () => {
     await page().click('#convert');
     const { status, images, text } = await ended();
 
-    expect(status).toMatch(/^Done in [\d.]+ s, [\d.]+ (kB|MB)\.$/);
+    expect(status).toMatch(/^Done in [\d.]+ s, [\d.]+ (kB|MB)$/);
     // The browser of the tests has no viewer for PDFs.
-    if (/cannot display PDFs/.test(text)) expect(text).toMatch(/Download \S+\.pdf/);
+    if (/no preview/.test(text)) expect(text).toMatch(/Download \S+\.pdf/);
     else expect(images).toBeGreaterThan(0);
-    expect(text).toContain('Request ID:');
+    expect(text).toContain('Request ID');
   });
 
   it('converts a file that is dropped', async () => {
@@ -74,7 +74,7 @@ describe('the page with all options', () => {
     const { images, text } = await ended();
 
     expect(images).toBe(1);
-    expect(text).toContain('watermark');
+    expect(text).toContain('Preview of the first page');
   });
 
   it('shows several pages as a strip, and text as text', async () => {

@@ -84,12 +84,7 @@ function replying(status: number, type: string, text: string): void {
 }
 
 it.each([
-  [
-    413,
-    'text/html',
-    '<html>413 Request Entity Too Large</html>',
-    /^The file is too large for the web server\./,
-  ],
+  [413, 'text/html', '<html>413 Request Entity Too Large</html>', /^This file is too large/],
   [502, 'text/html', '<html>nginx</html>', /^The web server replied with status 502\./],
   [504, 'text/plain', 'upstream request timeout', /^The web server .* 504\./],
   [200, 'text/html', '<p>Sign in to the network</p>', /^The web server .* 200\./],

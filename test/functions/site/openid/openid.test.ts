@@ -14,7 +14,7 @@ import { createHttpServer } from '../../../../infra/local/server/http/server.ts'
 import { openStores, type Stores } from '../../../../infra/local/stores.ts';
 import { CLIENT, startProvider, type TestProvider } from './provider.ts';
 
-const { providers: TEXT } = TEXTS.account;
+const { providers: TEXT } = TEXTS.en.account;
 const CALLBACK = '/account/openid/callback';
 const ALICE = { subject: 'alice', email: 'alice@example.com', email_verified: true };
 
@@ -110,7 +110,7 @@ class Browser {
   /** The email address of whoever is signed in. */
   async member(): Promise<string | undefined> {
     const { body } = await this.open(`${base}/account`);
-    return /signed in as <strong>([^<]+)/i.exec(body)?.[1];
+    return /signed in as ([^<]+)/i.exec(body)?.[1];
   }
 }
 
@@ -172,7 +172,7 @@ describe('a sign-in with a provider', () => {
     await browser.signIn();
 
     const { body } = await new Browser().open(`${base}/account`, { Cookie: old });
-    expect(body).toContain(TEXTS.account.signInWith);
+    expect(body).toContain(TEXTS.en.account.signInWith);
   });
 
   it('does not find an account that was deleted', async () => {

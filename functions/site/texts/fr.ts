@@ -1,0 +1,146 @@
+import type { Texts } from './en.ts';
+
+export const fr: Texts = {
+  try: {
+    lead: 'Choisissez un outil et un fichier ou une URL. Quand le résultat convient, copiez l’appel dans votre programme.',
+    noScript:
+      'Cette page nécessite JavaScript. Les autres pages et le service lui-même fonctionnent aussi sans.',
+    source: 'Source',
+    sourceHint: 'Collez une URL, déposez un fichier n’importe où sur cette page ou utilisez un exemple.',
+    choose: 'Choisir un fichier',
+    outfile: 'Nom du fichier obtenu',
+    outfileHint: 'L’extension détermine le format.',
+    outfileEach: 'Un nom comme page-%d.png donne un fichier par page, et pages.png.zip une archive.',
+    keyHint:
+      'Reste dans cette page. Sans clé, une URL ou un exemple n’est converti qu’à titre d’essai : la première page, 1024 pixels au plus, avec un filigrane.',
+    operators: 'Les opérateurs s’exécutent dans l’ordre où vous les définissez.',
+    search: 'Chercher une option',
+    noneFound: 'Aucune option ne correspond.',
+    call: 'L’appel',
+    copy: 'Copier',
+    result: 'Résultat',
+    empty: 'Le résultat s’affichera ici.',
+  },
+  docs: {
+    lead: 'Une seule requête GET convertit le document d’une URL. L’extension de outfile détermine le format.',
+    parameters: 'Paramètres',
+    tools: 'Outils',
+    files: 'Fichiers',
+    sendFile:
+      'Un POST envoie le fichier lui-même comme infile. Une option dont la valeur est une URL peut aussi être un fichier, sous son propre nom.',
+    sendPage:
+      'Une page web peut apporter ses images, feuilles de style et scripts : des fichiers nommés asset, dont les noms de fichier sont les chemins relatifs à la page. Une archive ZIP avec la page comme index.html convient aussi.',
+    upload:
+      'Un formulaire d’envoi reçoit un fichier avant la conversion, ou de quelqu’un qui n’a pas la clé. Envoyez ses champs (fields), puis le fichier comme file, à son url, et convertissez dans l’heure avec son infile, upload:…',
+    option: 'Option',
+    effect: 'Effet',
+    value: 'Valeur',
+    absent: 'Par défaut',
+    ignored: 'Acceptées sans effet, et citées dans X-Ignored-Options :',
+    refused: 'Refusées :',
+    more: 'Pour aller plus loin',
+  },
+  support: {
+    lead: 'Si une conversion ne donne pas le résultat attendu, envoyez l’identifiant de la requête. Il permet de retrouver ses lignes dans le journal, qui ne contiennent ni votre document ni son URL.',
+    send: 'Ce qu’il faut envoyer',
+    items: [
+      'L’identifiant de la requête : l’en-tête X-Request-Id de la réponse. La page de toutes les options l’affiche sous chaque résultat et chaque erreur.',
+      'Le code d’erreur : à la fin du message et dans l’en-tête X-Error-Code.',
+      'L’appel sans sa clé API, et ce que vous attendiez.',
+    ],
+    contact: 'Contact',
+    operator: 'Adressez-vous à l’exploitant de ce service.',
+    codes: 'Codes d’erreur',
+    status: 'Statut',
+    meaning: 'Signification',
+  },
+  account: {
+    signInLead: {
+      open: 'Saisissez votre adresse e-mail. Un lien vous connecte, et crée un compte si vous n’en avez pas.',
+      invite:
+        'Saisissez l’adresse e-mail de votre compte. Un lien vous connecte. Les comptes sont sur invitation : adressez-vous à l’exploitant.',
+      off: 'Saisissez l’adresse e-mail de votre compte. Un lien vous connecte. Aucun nouveau compte n’est créé.',
+    },
+    noMail:
+      'Ce service n’envoie pas d’e-mails. Demandez à l’exploitant un lien de connexion, affiché par `npm run keys -- invite EMAIL`.',
+    signInWith: 'Se connecter avec',
+    providers: {
+      unavailable: 'Le fournisseur d’identité ne répond pas. Réessayez dans quelques minutes.',
+      failed: 'Le fournisseur d’identité n’a pas confirmé votre identité. Réessayez.',
+      expired: 'Cette connexion a déjà servi, a expiré ou a commencé dans un autre navigateur. Réessayez.',
+      unverified:
+        'Le fournisseur d’identité n’a pas vérifié votre adresse e-mail. Vérifiez-la chez lui, puis réessayez.',
+      operator: 'Les exploitants se connectent avec un lien, pas avec un fournisseur d’identité.',
+      noAccount:
+        'Aucun compte ne correspond à votre adresse e-mail. Les comptes sont sur invitation : adressez-vous à l’exploitant.',
+      otherIdentity:
+        'Le compte qui a votre adresse e-mail appartient à une autre identité du fournisseur. Adressez-vous à l’exploitant.',
+    },
+    email: 'Adresse e-mail',
+    sendLink: 'Envoyer un lien',
+    sent: 'Si cette adresse e-mail peut se connecter, un lien lui a été envoyé. Il est valable une fois, pendant 15 minutes.',
+    confirm: 'Connectez-vous à ce service avec le lien que vous avez reçu.',
+    linkUsed: 'Ce lien a déjà servi ou a expiré. Demandez-en un autre.',
+    badEmail: 'Saisissez une adresse e-mail comme nom@example.com.',
+    tooMany: 'Trop de tentatives. Réessayez dans une heure.',
+    refused: 'Le formulaire n’a pas été envoyé entièrement depuis cette page. Rouvrez la page et réessayez.',
+    invitationSubject: 'Votre invitation à docmill',
+    mailSubject: 'Votre lien de connexion à docmill',
+    invitationText: (url) =>
+      `Ouvrez ce lien pour vous connecter. Il est valable une fois, pendant 7 jours.\n\n${url}\n`,
+    mailText: (url) =>
+      `Ouvrez ce lien pour vous connecter. Il est valable une fois, pendant 15 minutes.\n\n${url}\n\nSi vous n’avez rien demandé, ignorez cet e-mail.\n`,
+    signOut: 'Se déconnecter',
+    signOutEverywhere: 'Se déconnecter partout',
+    newKey:
+      'Votre clé API. Copiez-la maintenant : après un rechargement de la page, elle ne sera plus affichée.',
+    sessionExpired: 'Votre session a expiré. Reconnectez-vous.',
+    keys: 'Clés API',
+    noKeys: 'Il n’y a pas de clé. Créez-en une pour convertir.',
+    name: 'Nom',
+    created: 'Création',
+    lastUsed: 'Dernière utilisation',
+    never: 'jamais',
+    state: 'État',
+    states: {
+      valid: 'valable',
+      disabled: 'désactivée',
+      accountDisabled: 'compte désactivé',
+      expired: 'expirée',
+      until: 'valable jusqu’au',
+    },
+    actions: 'Actions',
+    create: 'Créer une clé',
+    keyName: 'Nom de la nouvelle clé',
+    rotate: 'Remplacer',
+    rotateHint: 'Remplacer crée une autre clé. L’ancienne reste valable 24 heures.',
+    disable: 'Désactiver',
+    accountExpired: 'L’exploitant a fixé une fin à ce compte, et elle est passée. Adressez-vous à lui.',
+    tooManyKeys: {
+      valid:
+        'Un compte peut avoir au plus 20 clés valables. Désactivez-en une d’abord, ou adressez-vous à l’exploitant.',
+      all: 'Un compte peut avoir au plus 200 clés, désactivées comprises. Demandez à l’exploitant d’en supprimer.',
+    },
+    left: 'Restant',
+    minute: 'cette minute',
+    month: 'ce mois-ci',
+    of: 'sur',
+    unlimited: 'illimité',
+    usage: 'Utilisation ce mois-ci',
+    noUsage: 'Rien n’a été converti ce mois-ci.',
+    conversions: 'Conversions :',
+    failed: 'Échecs :',
+    dollars: 'Coût estimé :',
+    tool: 'Outil',
+    chart: 'Conversions par jour et par outil',
+    failures: 'Échecs récents',
+    noFailures: 'Aucune requête n’a échoué au cours du dernier mois.',
+    time: 'Heure (UTC)',
+    delete: 'Supprimer le compte',
+    deleteLead:
+      'Révoque toutes les clés et supprime le compte. C’est irréversible. Les résultats et fichiers stockés sont supprimés aussi, tout de suite ou à leur expiration. Les conversions de ce mois comptent toujours si vous vous réinscrivez.',
+    deleteConfirm: 'Saisissez votre adresse e-mail pour confirmer',
+  },
+  notFound: 'Cette page n’existe pas.',
+  failed: 'La page n’a pas pu être affichée. Réessayez dans un instant.',
+};
