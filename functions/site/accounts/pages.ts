@@ -24,7 +24,7 @@ import { TEXTS } from '../texts.ts';
 import type { Member } from './members.ts';
 
 /** Who may become a member: everyone, only people with an invitation, or nobody. */
-export type SignUp = keyof Texts['account']['signInLead'];
+export type SignUp = keyof Texts['account']['signUp'];
 
 interface SignInWays {
   readonly signUp: SignUp;
@@ -44,7 +44,7 @@ export function signInPage(
   const link =
     provider !== undefined &&
     html`<p><a class="button" href="${OPENID_PATHS.begin}">${text.signInWith} ${provider}</a></p>`;
-  const form = html`<p>${text.signInLead[signUp]}</p>
+  const form = html`<p>${text.signInLead} ${text.signUp[signUp]}</p>
 <form method="post" action="/account/link" class="narrow"><label for="email">${text.email}</label><input id="email" name="email" type="email" autocomplete="email" required maxlength="254"><button type="submit">${text.sendLink}</button></form>`;
   const mail = hasMail ? form : !link && html`<p>${withCode(text.noMail)}</p>`;
   return html`<h1>${FRONT[language].signIn}</h1>${noticeOf(notice)}${link}${mail}`;

@@ -198,12 +198,12 @@ function takeFile(chosen: File | undefined): void {
 /** Starts a conversion and shows how it ends. */
 async function run(): Promise<void> {
   if (running) return;
+  checking.abort();
   if (!file && state.infile === '') return refuse('infile', byId('infile-hint').textContent);
   if (file && key.value === '' && !isMember) return refuse('apikey', TEXT.errors.needsKey);
   if (file && file.size > maxSource) return refuse('infile', TEXT.errors.tooLarge(maxSource / 1e6));
   const controller = new AbortController();
   running = controller;
-  checking.abort();
   // Makes the back button return to this call.
   history.pushState(null, '', hashOf(state));
   showErrors([]);

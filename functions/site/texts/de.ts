@@ -3,8 +3,7 @@ import type { Texts } from './en.ts';
 export const de: Texts = {
   try: {
     lead: 'Wählen Sie ein Werkzeug und eine Datei oder URL. Wenn das Ergebnis stimmt, kopieren Sie den Aufruf in Ihr Programm.',
-    noScript:
-      'Diese Seite braucht JavaScript. Die anderen Seiten und der Dienst selbst funktionieren auch ohne.',
+    noScript: 'Diese Seite braucht JavaScript. Die anderen Seiten und der Dienst selbst kommen ohne aus.',
     source: 'Quelle',
     sourceHint:
       'Fügen Sie eine URL ein, legen Sie eine Datei auf dieser Seite ab, oder nehmen Sie ein Beispiel.',
@@ -56,11 +55,11 @@ export const de: Texts = {
     meaning: 'Bedeutung',
   },
   account: {
-    signInLead: {
-      open: 'Geben Sie Ihre E-Mail-Adresse ein. Sie erhalten einen Link, der Sie anmeldet und bei Bedarf ein Konto anlegt.',
-      invite:
-        'Geben Sie die E-Mail-Adresse Ihres Kontos ein. Sie erhalten einen Link, der Sie anmeldet. Konten gibt es nur auf Einladung: Wenden Sie sich an den Betreiber.',
-      off: 'Geben Sie die E-Mail-Adresse Ihres Kontos ein. Sie erhalten einen Link, der Sie anmeldet. Neue Konten werden nicht angelegt.',
+    signInLead: 'Geben Sie Ihre E-Mail-Adresse ein. Sie erhalten einen Link, der Sie anmeldet.',
+    signUp: {
+      open: 'Wenn Sie noch kein Konto haben, legt er eines an.',
+      invite: 'Konten gibt es nur auf Einladung: Wenden Sie sich an den Betreiber.',
+      off: 'Neue Konten werden nicht angelegt.',
     },
     noMail:
       'Dieser Dienst versendet keine E-Mails. Bitten Sie den Betreiber um einen Link zum Anmelden, den `npm run keys -- invite EMAIL` ausgibt.',
@@ -68,15 +67,12 @@ export const de: Texts = {
     providers: {
       unavailable: 'Der Anmeldedienst antwortet nicht. Versuchen Sie es in einigen Minuten noch einmal.',
       failed: 'Der Anmeldedienst hat Ihre Identität nicht bestätigt. Versuchen Sie es noch einmal.',
-      expired:
-        'Diese Anmeldung wurde schon verwendet, ist abgelaufen oder begann in einem anderen Browser. Versuchen Sie es noch einmal.',
-      unverified:
-        'Der Anmeldedienst hat Ihre E-Mail-Adresse nicht bestätigt. Bestätigen Sie sie dort, und versuchen Sie es noch einmal.',
+      expired: 'Diese Anmeldung ist verbraucht, abgelaufen oder aus einem anderen Browser. Beginnen Sie neu.',
+      unverified: 'Bestätigen Sie Ihre E-Mail-Adresse beim Anmeldedienst, und versuchen Sie es noch einmal.',
       operator: 'Betreiber melden sich mit einem Link an, nicht mit einem Anmeldedienst.',
-      noAccount:
-        'Zu Ihrer E-Mail-Adresse gibt es kein Konto. Konten gibt es nur auf Einladung: Wenden Sie sich an den Betreiber.',
+      noAccount: 'Zu Ihrer E-Mail-Adresse gibt es kein Konto. Bitten Sie den Betreiber um eine Einladung.',
       otherIdentity:
-        'Das Konto mit Ihrer E-Mail-Adresse gehört zu einer anderen Identität des Anmeldedienstes. Wenden Sie sich an den Betreiber.',
+        'Dieses Konto gehört zu einer anderen Identität des Anmeldedienstes. Fragen Sie den Betreiber.',
     },
     email: 'E-Mail-Adresse',
     sendLink: 'Link senden',
@@ -85,8 +81,7 @@ export const de: Texts = {
     linkUsed: 'Dieser Link wurde schon verwendet oder ist abgelaufen. Fordern Sie einen neuen an.',
     badEmail: 'Geben Sie eine E-Mail-Adresse wie name@example.com ein.',
     tooMany: 'Zu viele Versuche. Versuchen Sie es in einer Stunde noch einmal.',
-    refused:
-      'Das Formular wurde nicht vollständig von dieser Seite gesendet. Öffnen Sie die Seite neu, und versuchen Sie es noch einmal.',
+    refused: 'Das Formular kam nicht vollständig von dieser Seite. Öffnen Sie die Seite neu.',
     invitationSubject: 'Ihre Einladung zu docmill',
     mailSubject: 'Ihr Link zum Anmelden bei docmill',
     invitationText: (url) =>
@@ -119,11 +114,10 @@ export const de: Texts = {
     rotateHint: 'Ersetzen erstellt einen neuen Schlüssel. Der alte gilt noch 24 Stunden.',
     disable: 'Sperren',
     accountExpired:
-      'Der Betreiber hat dieses Konto befristet, und die Frist ist abgelaufen. Wenden Sie sich an ihn.',
+      'Der Betreiber hat dieses Konto befristet, und die Frist ist vorbei. Wenden Sie sich an ihn.',
     tooManyKeys: {
-      valid:
-        'Ein Konto kann höchstens 20 gültige Schlüssel haben. Sperren Sie zuerst einen, oder wenden Sie sich an den Betreiber.',
-      all: 'Ein Konto kann höchstens 200 Schlüssel haben, gesperrte eingeschlossen. Bitten Sie den Betreiber, einige zu löschen.',
+      valid: 'Höchstens 20 gültige Schlüssel je Konto. Sperren Sie einen, oder fragen Sie den Betreiber.',
+      all: 'Höchstens 200 Schlüssel je Konto, auch gesperrte. Bitten Sie den Betreiber, einige zu löschen.',
     },
     left: 'Verbleibend',
     minute: 'in dieser Minute',

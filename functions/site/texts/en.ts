@@ -53,11 +53,11 @@ export const en = {
     meaning: 'Meaning',
   },
   account: {
-    signInLead: {
-      open: 'Enter your email address. A link signs you in, and creates an account if you have none.',
-      invite:
-        'Enter the email address of your account. A link signs you in. Accounts are by invitation: ask the operator.',
-      off: 'Enter the email address of your account. A link signs you in. No new accounts are created.',
+    signInLead: 'Enter your email address. You get a link that signs you in.',
+    signUp: {
+      open: 'If you have no account, the link creates one.',
+      invite: 'Accounts are by invitation: ask the operator.',
+      off: 'No new accounts are created.',
     },
     noMail:
       'This service does not send emails. Ask the operator for a sign-in link, which `npm run keys -- invite EMAIL` prints.',
@@ -66,11 +66,10 @@ export const en = {
       unavailable: 'The sign-in provider does not respond. Retry in a few minutes.',
       failed: 'The sign-in provider did not confirm who you are. Try again.',
       expired: 'This sign-in was used, has expired, or began in another browser. Try again.',
-      unverified: 'The sign-in provider has not verified your email address. Verify it there, and try again.',
+      unverified: 'Verify your email address at the sign-in provider, and try again.',
       operator: 'Operators sign in with a link, not with a provider.',
       noAccount: 'There is no account with your email address. Accounts are by invitation: ask the operator.',
-      otherIdentity:
-        'The account with your email address belongs to another identity of the sign-in provider. Ask the operator.',
+      otherIdentity: 'This account belongs to another identity of the sign-in provider. Ask the operator.',
     },
     email: 'Email address',
     sendLink: 'Send a link',

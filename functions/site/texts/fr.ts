@@ -3,8 +3,7 @@ import type { Texts } from './en.ts';
 export const fr: Texts = {
   try: {
     lead: 'Choisissez un outil et un fichier ou une URL. Quand le résultat convient, copiez l’appel dans votre programme.',
-    noScript:
-      'Cette page nécessite JavaScript. Les autres pages et le service lui-même fonctionnent aussi sans.',
+    noScript: 'Cette page exige JavaScript. Les autres pages et le service lui-même s’en passent.',
     source: 'Source',
     sourceHint: 'Collez une URL, déposez un fichier n’importe où sur cette page ou utilisez un exemple.',
     choose: 'Choisir un fichier',
@@ -49,32 +48,30 @@ export const fr: Texts = {
       'L’appel sans sa clé API, et ce que vous attendiez.',
     ],
     contact: 'Contact',
-    operator: 'Adressez-vous à l’exploitant de ce service.',
+    operator: 'Adressez-vous à l’administrateur de ce service.',
     codes: 'Codes d’erreur',
     status: 'Statut',
     meaning: 'Signification',
   },
   account: {
-    signInLead: {
-      open: 'Saisissez votre adresse e-mail. Un lien vous connecte, et crée un compte si vous n’en avez pas.',
-      invite:
-        'Saisissez l’adresse e-mail de votre compte. Un lien vous connecte. Les comptes sont sur invitation : adressez-vous à l’exploitant.',
-      off: 'Saisissez l’adresse e-mail de votre compte. Un lien vous connecte. Aucun nouveau compte n’est créé.',
+    signInLead: 'Saisissez votre adresse e-mail. Vous recevrez un lien de connexion.',
+    signUp: {
+      open: 'Si vous n’avez pas de compte, ce lien en crée un.',
+      invite: 'Les comptes sont sur invitation : adressez-vous à l’administrateur.',
+      off: 'Aucun nouveau compte n’est créé.',
     },
     noMail:
-      'Ce service n’envoie pas d’e-mails. Demandez à l’exploitant un lien de connexion, affiché par `npm run keys -- invite EMAIL`.',
+      'Ce service n’envoie pas d’e-mails. Demandez à l’administrateur un lien de connexion, affiché par `npm run keys -- invite EMAIL`.',
     signInWith: 'Se connecter avec',
     providers: {
       unavailable: 'Le fournisseur d’identité ne répond pas. Réessayez dans quelques minutes.',
       failed: 'Le fournisseur d’identité n’a pas confirmé votre identité. Réessayez.',
-      expired: 'Cette connexion a déjà servi, a expiré ou a commencé dans un autre navigateur. Réessayez.',
-      unverified:
-        'Le fournisseur d’identité n’a pas vérifié votre adresse e-mail. Vérifiez-la chez lui, puis réessayez.',
-      operator: 'Les exploitants se connectent avec un lien, pas avec un fournisseur d’identité.',
-      noAccount:
-        'Aucun compte ne correspond à votre adresse e-mail. Les comptes sont sur invitation : adressez-vous à l’exploitant.',
+      expired: 'Cette connexion a déjà servi, a expiré ou vient d’un autre navigateur. Réessayez.',
+      unverified: 'Vérifiez votre adresse e-mail chez le fournisseur d’identité, puis réessayez.',
+      operator: 'Les administrateurs se connectent avec un lien, pas avec un fournisseur d’identité.',
+      noAccount: 'Aucun compte n’a votre adresse e-mail. Demandez une invitation à l’administrateur.',
       otherIdentity:
-        'Le compte qui a votre adresse e-mail appartient à une autre identité du fournisseur. Adressez-vous à l’exploitant.',
+        'Ce compte appartient à une autre identité du fournisseur. Adressez-vous à l’administrateur.',
     },
     email: 'Adresse e-mail',
     sendLink: 'Envoyer un lien',
@@ -115,11 +112,10 @@ export const fr: Texts = {
     rotate: 'Remplacer',
     rotateHint: 'Remplacer crée une autre clé. L’ancienne reste valable 24 heures.',
     disable: 'Désactiver',
-    accountExpired: 'L’exploitant a fixé une fin à ce compte, et elle est passée. Adressez-vous à lui.',
+    accountExpired: 'L’administrateur a fixé une fin à ce compte, et elle est passée. Adressez-vous à lui.',
     tooManyKeys: {
-      valid:
-        'Un compte peut avoir au plus 20 clés valables. Désactivez-en une d’abord, ou adressez-vous à l’exploitant.',
-      all: 'Un compte peut avoir au plus 200 clés, désactivées comprises. Demandez à l’exploitant d’en supprimer.',
+      valid: 'Au plus 20 clés valables par compte. Désactivez-en une, ou demandez à l’administrateur.',
+      all: 'Au plus 200 clés par compte, désactivées comprises. Demandez à l’administrateur d’en supprimer.',
     },
     left: 'Restant',
     minute: 'cette minute',

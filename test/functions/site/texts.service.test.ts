@@ -15,11 +15,11 @@ function leaves(texts: object, place = ''): Array<readonly [string, string]> {
   });
 }
 
-/** Returns the English texts that another language says differently. */
-function englishOnly(language: 'de' | 'fr'): string[] {
+/** Returns the English texts of which another language says the same, or something else. */
+function englishOf(language: 'de' | 'fr', isSame: boolean): string[] {
   const own = new Map(leaves({ ...FRONT[language], ...TEXTS[language] }));
   return leaves({ ...FRONT.en, ...TEXTS.en }).flatMap(([name, text]) =>
-    own.get(name) === text ? [] : [text],
+    (own.get(name) === text) === isSame ? [text] : [],
   );
 }
 
@@ -43,7 +43,7 @@ function readPage(): Promise<{ lang: string; said: string[] }> {
 async function englishOn(language: 'de' | 'fr'): Promise<string[]> {
   const { lang, said } = await readPage();
   expect(lang).toBe(language);
-  return englishOnly(language).filter((text) =>
+  return englishOf(language, false).filter((text) =>
     said.some((each) => each === text || (text.includes(' ') && each.includes(text))),
   );
 }
@@ -85,7 +85,7 @@ describe.each([
     const said = [await englishOn(language)];
     const mail = await readMail();
     const token = /token=([\w-]{22})/.exec(mail)![1]!;
-    expect(mail).toContain(TEXTS[language].account.mailText('').split('\n')[0]);
+    for (const line of TEXTS[language].account.mailText('').split('\n')) expect(mail).toContain(line);
     await open(`/account/sign-in?token=${token}`);
     said.push(await englishOn(language));
     await press(page(), 'main form button');
@@ -100,10 +100,16 @@ describe.each([
     await page().type('#confirm', 'other@example.com');
     await press(page(), '.danger');
     said.push(await englishOn(language));
+    await press(page(), '[action="/account/sign-out"] button');
+    said.push(await englishOn(language));
 
     expect(said.flat()).toEqual([]);
     expect(cards).toContain(limit);
     expect(cards).toContain(left);
+  });
+
+  it('says only single words as in English', () => {
+    expect(englishOf(language, true).filter((text) => text.includes(' '))).toEqual([]);
   });
 
   it('says what is wrong with a file before it is sent', async () => {

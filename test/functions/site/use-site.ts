@@ -81,7 +81,7 @@ export async function useSite() {
         { name: 'prefers-color-scheme', value },
         { name: 'prefers-reduced-motion', value: 'reduce' },
       ]);
-      await page().setViewport({ width: value === 'light' ? 1440 : 390, height: 800 });
+      await page().setViewport({ width: value === 'light' ? 1440 : 360, height: 800 });
       const found = await page().evaluate(
         `(() => { ${axe.source}; return axe.run({ resultTypes: ['violations'] }); })()`,
       );

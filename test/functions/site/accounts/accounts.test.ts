@@ -562,6 +562,17 @@ describe('the pages for operators', () => {
     );
   });
 
+  it('invite in the language of their browser', async () => {
+    const cookie = await signInOperator();
+    const form = { email: 'rené@example.com' };
+    await visit('/operator/accounts/invite', { cookie, form, headers: { 'Accept-Language': 'fr' } });
+    const [, subject = ''] = /^Subject: =\?UTF-8\?Q\?(.*)\?=\r$/m.exec(await mailTo('rené@example.com'))!;
+
+    expect(decodeURIComponent(subject.replaceAll('_', ' ').replaceAll('=', '%'))).toBe(
+      'Votre invitation à docmill',
+    );
+  });
+
   it('are told what to do if an invitation cannot be emailed', async () => {
     const cookie = await signInOperator();
     const sendMail = () => Promise.reject(new Error('connection refused'));
