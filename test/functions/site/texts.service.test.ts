@@ -58,9 +58,9 @@ async function readMail(): Promise<string> {
 }
 
 describe.each([
-  ['de', 'E-Mail-Adresse', 'von 1.000.000 in diesem Monat', '999.999'],
-  ['fr', 'Adresse e-mail', 'sur 1 000 000 ce mois-ci', '999 999'],
-] as const)('in %s', (language, email, limit, left) => {
+  ['de', 'von 1.000.000 in diesem Monat', '999.999'],
+  ['fr', 'sur 1 000 000 ce mois-ci', '999 999'],
+] as const)('in %s', (language, limit, left) => {
   const speak = () => page().setExtraHTTPHeaders({ 'Accept-Language': `${language}-CH,en;q=0.5` });
 
   it('has no English text on any page of a visitor, all of which fit a phone', async () => {
@@ -79,7 +79,6 @@ describe.each([
     await speak();
     mailServer.mails.length = 0;
     await open('/account');
-    expect(await page().$eval('form.narrow label', ({ textContent }) => textContent)).toBe(email);
     await page().type('#email', `${language}-${randomUUID()}@example.com`);
     await press(page(), 'form.narrow button');
     const said = [await englishOn(language)];
