@@ -602,6 +602,7 @@ it('signs up by email without JavaScript, and converts with the first key', asyn
   await page().setJavaScriptEnabled(true);
   await open('/try#app=imageproc');
   await page().type('#apikey', key);
+  await page().waitForSelector('[data-field=apikey]', { hidden: true });
   await page().click('[data-sample]:not([hidden])');
   await page().click('#convert');
   const { images } = await ended();

@@ -89,6 +89,7 @@ describe.each([
     said.push(await englishOn(language));
     await press(page(), 'main form button');
     await open('/try#app=imageproc&infile=sample:picture.png&outfile=a.webp');
+    await page().waitForSelector('[data-field=apikey]', { hidden: true });
     await page().click('#convert');
     await page().waitForSelector('#result img');
     said.push(await englishOn(language));

@@ -32,6 +32,8 @@ it('signs up with a provider without JavaScript, converts with the first key, an
   await page.setJavaScriptEnabled(true);
   await page.goto(`${base}/try#app=imageproc`);
   await page.type('#apikey', key);
+  // Members need no key. The button moves when the field is hidden.
+  await page.waitForSelector('[data-field=apikey]', { hidden: true });
   await page.click('[data-sample]:not([hidden])');
   await page.click('#convert');
   const { status } = await ended(page);
