@@ -13,6 +13,7 @@ const PLATFORM = ['--platform', 'linux/amd64'];
 /** Settings that are passed to the server from this environment. The others concern this machine or its network. */
 export const PASSED_SETTINGS = [
   ...['PUBLIC_URL', 'API_KEY', 'CONCURRENCY', 'QUEUE', 'CONVERSION_TIME', 'STOP_TIME', 'SETTLE_TIME'],
+  ...['JOBS', 'JOB_TIME', 'MAX_QUEUED_JOBS'],
   ...['MAX_SOURCE_MB', 'MAX_RESULT_MB', 'ACCOUNT_STORAGE', 'RESULT_LIFE', 'URL_LIFETIME'],
   ...['LIMIT_PER_MINUTE', 'LIMIT_PER_MONTH', 'LIMIT_CONCURRENT', 'DEMO', 'DEMO_PER_ADDRESS', 'DEMO_PER_HOUR'],
   ...['ALLOW_SOURCES', 'DNS_SERVERS', 'OWN_HOSTS', 'CORS_ORIGINS', 'ACCOUNT_URL', 'SUPPORT_URL'],
