@@ -87,6 +87,11 @@ async function openSite(
       priceRows: sizes && createPricing(sizes),
       defaultLimits: environment.defaultLimits,
       operation: { health: () => readHealth(forward), version: environment.version },
+      callApi: (httpMethod, path, member) =>
+        forward(
+          { httpMethod, headers: {}, requestContext: { path }, member } as GatewayEvent,
+          AbortSignal.timeout(TIMEOUTS.router),
+        ),
       log,
       signUp,
       sendMail: send && ((message) => keep(send(message))),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { actOnJob, type CallApi, JOB_FORMS } from '../../jobs/page.ts';
 import { accountOfIp } from '../../platform/accounts.ts';
 import { isValid, rotateKey } from '../../platform/keys.ts';
 import type { Limiter } from '../../platform/limits.ts';
@@ -26,6 +27,8 @@ export interface AccountDependencies extends OperatorDependencies, ErasableStore
   readonly signUp: SignUp;
   /** Absent if nobody can sign in with an OpenID Connect provider. */
   readonly openId?: OpenIdSettings | undefined;
+  /** Absent if there are no jobs. */
+  readonly callApi?: CallApi | undefined;
   readonly log: Log;
 }
 
@@ -82,16 +85,17 @@ export function createAccounts(dependencies: AccountDependencies) {
   ): Promise<AccountReply> {
     const now = Date.now();
     const month = monthOf(now);
-    const [own, account, used, rows, failures] = await Promise.all([
+    const [own, account, used, rows, failures, jobs] = await Promise.all([
       keys.listOf(member.account),
       dependencies.accounts.get(member.account),
       limiter.used(member.account, now),
       usage.month(month, member.account),
       dependencies.failures.recent(member.account),
+      jobsOf(member),
     ]);
     const limits = { ...defaultLimits, ...account?.restrictions.limits };
     const priced = dependencies.priceRows?.(rows) ?? rows;
-    const facts = { member, keys: own, limits, used, month, rows: priced, failures };
+    const facts = { member, keys: own, limits, used, month, rows: priced, failures, jobs };
     return {
       status: refusal ? 400 : 200,
       main: (language) => {
@@ -100,6 +104,24 @@ export function createAccounts(dependencies: AccountDependencies) {
       },
     };
   }
+
+  async function jobsOf({ account }: Member) {
+    const { jobs, webhookSecrets, callApi } = dependencies;
+    if (!jobs || !webhookSecrets || !callApi) return undefined;
+    const [last, secrets] = await Promise.all([
+      jobs.list(account, { limit: 20 }),
+      webhookSecrets.get(account),
+    ]);
+    return { last, secret: secrets[0]! };
+  }
+
+  const onJob =
+    (form: 'cancel' | 'deliver'): Action =>
+    async (_member, sent, { session }) => {
+      const key = await members.keyOf(session);
+      if (key && dependencies.callApi) await actOnJob(form, sent.get('id') ?? '', key, dependencies.callApi);
+      return home;
+    };
 
   /** Returns why a member cannot create another key, if so. */
   async function keyRefusal(member: Member): Promise<Say | undefined> {
@@ -234,6 +256,12 @@ export function createAccounts(dependencies: AccountDependencies) {
       await keys.update(id, { disabled: true });
       return home;
     }),
+    [JOB_FORMS.cancel]: onJob('cancel'),
+    [JOB_FORMS.deliver]: onJob('deliver'),
+    [JOB_FORMS.rotate]: async ({ account }) => {
+      await dependencies.webhookSecrets?.rotate(account);
+      return home;
+    },
     '/account/delete': async (member, form) => {
       if (readEmail(form.get('email') ?? '') !== member.email)
         return show(member, { refusal: (text) => text.deleteConfirm });

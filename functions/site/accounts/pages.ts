@@ -1,3 +1,5 @@
+import type { Job } from '../../jobs/job.ts';
+import { jobSection } from '../../jobs/page.ts';
 import { isValid, type KeyRecord } from '../../platform/keys.ts';
 import type { Used } from '../../platform/limits.ts';
 import type { Failure } from '../../platform/usage.ts';
@@ -65,13 +67,15 @@ interface AccountFacts {
   readonly month: string;
   readonly rows: readonly ReportedRow[];
   readonly failures: readonly Failure[];
+  /** Absent if there are no jobs. */
+  readonly jobs?: { readonly last: readonly Job[]; readonly secret: string } | undefined;
 }
 
 /** Returns the account page of a member. `apiKey` is a key that was just created. */
 export function accountPage(facts: AccountFacts, language: Language, apiKey?: string, notice?: Notice): Html {
   const text = TEXTS[language].account;
   const { nav, signedIn } = FRONT[language];
-  const { member, keys, limits, used, rows, month, failures } = facts;
+  const { member, keys, limits, used, rows, month, failures, jobs } = facts;
   return html`<hgroup><h1>${nav['/account']}</h1><p>${signedIn(member.email)}</p></hgroup>
 <div class="row">${button('/account/sign-out', text.signOut)}${button('/account/sign-out-everywhere', text.signOutEverywhere)}</div>
 ${noticeOf(notice)}${secretOf(text.newKey, apiKey, 'new-key', language)}
@@ -79,6 +83,7 @@ ${noticeOf(notice)}${secretOf(text.newKey, apiKey, 'new-key', language)}
 <h2>${text.keys}</h2>${keyTable(keys, language)}
 <form method="post" action="/account/keys" class="narrow"><label for="name">${text.keyName}</label><input id="name" name="name" required maxlength="60"><button type="submit">${text.create}</button></form>
 <h2>${text.usage}</h2>${usageSection(rows, month, language)}
+${jobs && jobSection(jobs.last, jobs.secret, language)}
 <h2>${text.failures}</h2>${failureTable(failures, language)}
 <h2>${text.delete}</h2><p>${text.deleteLead}</p>
 <form method="post" action="/account/delete" class="narrow"><label for="confirm">${text.deleteConfirm}</label><input id="confirm" name="email" type="email" autocomplete="off" required><button type="submit" class="danger">${text.delete}</button></form>`;

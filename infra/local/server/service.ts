@@ -131,7 +131,7 @@ function counted(sendMail: SendMail, metrics: Metrics): SendMail {
 function openSite(
   settings: Settings,
   dependencies: Omit<Dependencies, 'version' | 'metrics'>,
-  { operation, storage }: Composition,
+  { operation, storage, route }: Composition,
   metrics: Metrics,
 ): Site {
   const { signUp, smtpUrl, mailFrom } = settings;
@@ -151,6 +151,12 @@ function openSite(
       origin: settings.origin,
       operation,
       removeFiles: storage.removeAll,
+      callApi: (method, path, member) =>
+        route(
+          { method, path, query: [], header: () => undefined, member },
+          settings.origin,
+          new AbortController().signal,
+        ),
       log,
     },
     resultOrigins: settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).origin],
