@@ -118,5 +118,5 @@ export function jobSection(jobs: readonly Job[], secret: string, language: Langu
       ? html`<p class="muted">${text.none}</p>`
       : table(text.title, [...text.heads, text.actions], rows);
   return html`<h2>${text.title}</h2>${list}
-<details><summary>${text.secret}</summary><pre tabindex="0"><code>${secret}</code></pre>${button(JOB_FORMS.rotate, text.rotate)}<p class="muted">${text.rotateHint}</p></details>`;
+<details><summary>${text.secret}</summary><pre tabindex="0"><code>${secret}</code></pre><div class="row">${button(JOB_FORMS.rotate, text.rotate)}</div><p class="muted">${text.rotateHint}</p></details>`;
 }
