@@ -1,19 +1,20 @@
+import { type CheckPlace, readTarget, refuseBuckets } from '../buckets/places.ts';
 import { JOB_PARAMETERS, type JobOptions, readJobOptions } from '../jobs/options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import { containsApiKey } from '../shared/log.ts';
 import { checkOrder, readArgs, splitWords } from '../shared/options/args.ts';
 import { createIssues } from '../shared/options/issues.ts';
-import { MAX_PARAMETER_LENGTH, type Parameter } from '../shared/options/option.ts';
+import { isBucketUrl, MAX_PARAMETER_LENGTH, type Parameter } from '../shared/options/option.ts';
 import { type NamedOptions, readOptions, repeatedError, suggest } from '../shared/options/read-options.ts';
-import { readSource, readSourceUrl, takesSource } from '../shared/options/sources.ts';
+import { readSource, readSourceUrl, sourcesIn, takesSource } from '../shared/options/sources.ts';
 import { checkFormat, type OutputName, readOutputName } from '../shared/output-name.ts';
 import { quote } from '../shared/quote.ts';
 import type { Tool } from '../shared/tool.ts';
 
 /** The conversion that a query requests. */
 export interface ConversionRequest extends NamedOptions {
-  /** A normalized http or https URL or, for callers who can upload, a `data:` URL or `upload:ID`. */
+  /** A normalized http or https URL or, for callers who can upload, a `data:` or `s3:` URL or `upload:ID`. */
   readonly source: string;
   readonly format: Format;
   readonly outputName: OutputName;
@@ -32,6 +33,8 @@ export interface ConversionRequest extends NamedOptions {
   readonly isOnce?: boolean;
   /** Set if the caller does not wait for the result. */
   readonly job?: JobOptions;
+  /** The prefix in a bucket that the results are moved to. */
+  readonly to?: string;
 }
 
 /** Maximum number of parameters of a request, including those in an unencoded `infile`. */
@@ -50,6 +53,7 @@ const COMMON = [
   ...LINK_PARAMETERS,
   '_response',
   ...JOB_PARAMETERS,
+  '_to',
 ] as const;
 const COMMON_NAMES: ReadonlySet<string> = new Set(COMMON);
 export type CommonName = (typeof COMMON)[number];
@@ -66,6 +70,8 @@ export interface QueryOrigin {
   readonly canUpload?: boolean | undefined;
   /** Whether `_async` is 1 by default. */
   readonly isJob?: boolean | undefined;
+  /** Checks objects in buckets. None may be used if absent. */
+  readonly checkPlace?: CheckPlace;
 }
 
 /**
@@ -79,12 +85,14 @@ export function readRequest(
   origin: QueryOrigin = {},
 ): ConversionRequest {
   checkLength(query);
-  const { unordered = 0, canUpload = false, isJob = false } = origin;
+  const { unordered = 0, canUpload = false, isJob = false, checkPlace = refuseBuckets } = origin;
   const readInfile = canUpload ? readSource : readSourceUrl;
   const { pairs, url } = origin.isObject ? { pairs: query, url: undefined } : splitUrl(query, tools);
   const [first, later] = [createIssues(), createIssues()];
   const asked = first.attempt(() => readTools(pairs, tools), 'app') ?? [];
   const source = first.attempt(() => readInfile(url ?? required(pairs, 'infile')), 'infile');
+  const isInBucket = source !== undefined && isBucketUrl(source);
+  if (isInBucket) first.attempt(() => checkPlace(source, 'read', 'infile'));
   const output = first.attempt(() => readOutputName(required(pairs, 'outfile')), 'outfile');
   const response = later.attempt(
     () => readResponse(optional(pairs, '_response') ?? 'text', output?.outputName),
@@ -100,6 +108,8 @@ export function readRequest(
       isJob,
     }),
   );
+  const others = { outputName: output?.outputName, response };
+  const to = later.attempt(() => readTarget(optional(pairs, '_to'), others, checkPlace), '_to');
   const words = later.attempt(() => splitWords(optional(pairs, '_args') ?? ''), '_args') ?? [];
   const named = pairs.filter(({ name }) => !COMMON_NAMES.has(name));
 
@@ -114,6 +124,9 @@ export function readRequest(
     checkLength(rest);
     const read = tool && readOptions(tool, rest, format);
     read?.issues.forEach(add);
+    const inBuckets = read ? [...sourcesIn(tool, read.options)].filter(([each]) => isBucketUrl(each)) : [];
+    for (const [each, option] of inBuckets) attempt(() => checkPlace(each, 'read', option));
+    if (cache !== undefined && (to !== undefined || inBuckets.length > 0 || isInBucket)) add(cacheError());
     if (tool && unordered > 0) attempt(() => checkOrder(query.slice(0, unordered).map(restorePlus), tool));
     throwAll();
     return {
@@ -122,7 +135,9 @@ export function readRequest(
       ...output!,
       response: response!,
       ...(cache !== undefined && { cache }),
-      ...(isOnce && { isOnce }),
+      // The service keeps no result that it moves to a bucket.
+      ...((isOnce || to !== undefined) && { isOnce: true }),
+      ...(to !== undefined && { to }),
       ...(job && { job }),
       ...(pairs.length < query.length && { isReassembled: true }),
       options: read!.options,
@@ -250,6 +265,11 @@ function readOnce(value: string | undefined, cache: number | undefined): boolean
     'BAD_PARAMETER',
     "Parameter '_keep=0' deletes the result, so '_cache' cannot use it again.",
   );
+}
+
+function cacheError(): ConversionError {
+  const message = "Parameter '_cache' cannot be used with buckets, because their changes are not noticed.";
+  return new ConversionError('BAD_PARAMETER', message, { parameter: '_cache' });
 }
 
 function optional(pairs: readonly Parameter[], name: string): string | undefined {

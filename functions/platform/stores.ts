@@ -1,3 +1,4 @@
+import { createPrefixes } from '../buckets/prefixes.ts';
 import { createJobs } from '../jobs/store.ts';
 import { createWebhookSecrets } from '../jobs/webhooks/secrets.ts';
 import { createAccounts } from './accounts.ts';
@@ -22,6 +23,7 @@ export function createStores(table: Table, tools: readonly string[], counts = ta
     idempotency: createIdempotency(counts),
     jobs: createJobs(table, counts),
     webhookSecrets: createWebhookSecrets(table),
+    prefixes: createPrefixes(table),
   };
 }
 

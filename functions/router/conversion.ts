@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { checkFor, moveResults } from '../buckets/buckets.ts';
 import { type ConversionRequest, readRequest, requestFor } from '../conversion/request.ts';
 import { beforeReply, type InvocationResult } from '../platform/invoke.ts';
 import type { KeyRecord } from '../platform/keys.ts';
@@ -109,6 +110,8 @@ export function runConversion<Value>(
     });
     report({ request, result, ...shared });
     if (!result.ok) throw reportedError(result.error, request);
+    if (request.to !== undefined)
+      await moveResults({ ...request, to: request.to }, result, { account, signal }, dependencies);
     // Everyone who joined a conversion gets its result in the same turn, and each URL is signed.
     await takeTurn(account);
     return deliver({ request, result, ...shared });
@@ -163,15 +166,17 @@ async function acceptRequest(
   uploads: CallUploads,
   dependencies: Dependencies,
 ): Promise<ConversionRequest> {
-  const read = (added: readonly Parameter[]) => {
-    const origin = { unordered, canUpload: dependencies.uploads !== undefined, isJob };
-    const found = readRequest([...query, ...added], dependencies.tools, origin);
+  const read = async (added: readonly Parameter[]) => {
+    const all = [...query, ...added];
+    const checkPlace = await checkFor(key, dependencies, all);
+    const origin = { unordered, canUpload: dependencies.uploads !== undefined, isJob, checkPlace };
+    const found = readRequest(all, dependencies.tools, origin);
     if (!found.isAuto) checkTool(found.tool, key);
     return found;
   };
-  const early = body?.isSource ? read([ANY_UPLOAD]) : undefined;
+  const early = body?.isSource ? await read([ANY_UPLOAD]) : undefined;
   const added = body ? await uploads.receive(body) : [];
-  let accepted = early ?? read(added);
+  let accepted = early ?? (await read(added));
   const source = early ? added[0]!.value : accepted.source;
   if (accepted.choices) {
     const context = { account: key.account, trace, signal };
@@ -180,7 +185,8 @@ async function acceptRequest(
     checkTool(tool, key);
   }
   accepted = { ...accepted, source };
-  if (accepted.isOnce && dependencies.storage.open && accepted.response !== 'file') throw keptError();
+  const isSent = accepted.response === 'file' || accepted.to !== undefined;
+  if (accepted.isOnce && dependencies.storage.open && !isSent) throw keptError();
   return accepted;
 }
 

@@ -1,3 +1,4 @@
+import type { Buckets } from '../buckets/buckets.ts';
 import type { SampleUrl } from '../conversion/request.ts';
 import type { JobQueue } from '../jobs/queue.ts';
 import type { Idempotency } from '../platform/idempotency.ts';
@@ -35,6 +36,8 @@ export interface Dependencies
   readonly sampleUrl?: SampleUrl | undefined;
   /** If absent, sources can only be URLs. */
   readonly uploads?: Uploads | undefined;
+  /** Sources and results can be in no bucket if absent. */
+  readonly buckets?: Buckets | undefined;
   readonly coalesce: Coalesce;
   /** Requests cannot be repeated safely if absent. */
   readonly idempotency?: Idempotency | undefined;

@@ -329,7 +329,7 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
       description: 'The tool. `auto` chooses it by the source and the format.',
       schema: { type: 'string', enum: [...names, AUTO] },
     },
-    infile: { description: 'The URL of the source, a data: URL or upload:ID.', schema: NOT_EMPTY },
+    infile: { description: 'The URL of the source (also s3:), a data: URL or upload:ID.', schema: NOT_EMPTY },
     outfile: { description: `File name whose extension is the format. ${tables}.`, schema: NOT_EMPTY },
     _args: { description: 'Options in order, as on a command line.', schema: TEXT },
     _cache: {
@@ -348,6 +348,7 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
     _key: { description: 'Signed links: the ID of the signing key.', schema: TEXT },
     _expires: { description: 'Signed links: seconds since 1970.', schema: { type: 'integer' } },
     _signature: { description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },
+    _to: { description: 's3://BUCKET/PREFIX/ that the results are moved to.', schema: TEXT },
     _response: {
       description: 'How the result is returned.',
       schema: { type: 'string', enum: RESPONSES, default: RESPONSES[0] },

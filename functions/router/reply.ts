@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import { targetUrl } from '../buckets/places.ts';
 import type { ConversionRequest } from '../conversion/request.ts';
 import type { InvocationResult } from '../platform/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
@@ -161,9 +162,10 @@ export async function describeResult(
   { objectKeys, stored: files, pageCount, settled, sourceKind, warnings }: Converted,
   storage: Storage,
 ) {
-  const expires = storage.urlLifetime === undefined ? undefined : expiryAfter(storage.urlLifetime);
+  const lifetime = request.to === undefined ? storage.urlLifetime : undefined;
+  const expires = lifetime === undefined ? undefined : expiryAfter(lifetime);
   const outputs = objectKeys.map(async (objectKey, index) => ({
-    url: await storage.url(objectKey),
+    url: await urlOf(request, { objectKey, index, stored: files }, storage),
     name: objectKey.slice(objectKey.lastIndexOf('/') + 1),
     contentType: contentTypeOf(request),
     ...files?.[index],
@@ -177,6 +179,15 @@ export async function describeResult(
     ...(settled !== undefined && { settled }),
     ...(warnings?.length && { warnings }),
   };
+}
+
+/** Returns the URL of a result, which `_to` may have moved. */
+async function urlOf(
+  { to, outputName }: Pick<Partial<ConversionRequest>, 'to' | 'outputName'>,
+  { objectKey, index, stored }: { objectKey: string; index: number; stored: Converted['stored'] },
+  storage: Pick<Storage, 'url'>,
+): Promise<string> {
+  return to && outputName ? targetUrl({ to, outputName }, index, stored) : storage.url(objectKey);
 }
 
 function expiryAfter(seconds: number): string {
@@ -217,11 +228,14 @@ export function compressedReply(
  * ways.
  */
 export async function outputReply(
-  request: NamedOptions & { readonly isAuto?: boolean },
+  request: NamedOptions & Pick<Partial<ConversionRequest>, 'isAuto' | 'to' | 'outputName'>,
   result: Converted,
   storage: Pick<Storage, 'url'>,
 ): Promise<TextReply> {
-  const urls = await Promise.all(result.objectKeys.map((objectKey) => storage.url(objectKey)));
+  const { objectKeys, stored } = result;
+  const urls = await Promise.all(
+    objectKeys.map((objectKey, index) => urlOf(request, { objectKey, index, stored }, storage)),
+  );
   const body = urls.map((url) => `[Output] ${url}<br>`).join('');
   return { status: 200, headers: detailHeaders(request, result), body };
 }

@@ -128,8 +128,8 @@ export async function once<Result, Kept, Reused>(
 ): Promise<Result | Reused> {
   const planned = await plan();
   if (key === undefined || !idempotency) return work(planned);
-  const { isOnce, job } = accepted;
-  const identity = [...identityOf(account, accepted), isOnce, ...(job ? [job] : [])];
+  const { isOnce, to = isOnce, job } = accepted;
+  const identity = [...identityOf(account, accepted), to, ...(job ? [job] : [])];
   const request = hashOf([uploads.identify(JSON.stringify(identity))]);
   const until = Date.now() + maxDuration + LEASE_GRACE;
   let reused: Reused | undefined;

@@ -46,7 +46,8 @@ export const ERRORS = {
   },
   BLOCKED_ADDRESS: {
     status: 403,
-    description: 'the URL does not lead to the public internet, or its port is not allowed',
+    description:
+      'the URL does not lead to the public internet, its port is not allowed, or the account may not use the bucket',
     parameter: 'infile',
   },
   INVALID_LINK: {
@@ -91,13 +92,18 @@ export const ERRORS = {
   },
   SOURCE_STATUS: {
     status: 424,
-    description: 'the source server returned an error status',
+    description: 'the source server returned an error status, or the bucket refused to be read',
     parameter: 'infile',
   },
   SOURCE_UNREACHABLE: {
     status: 424,
     description: 'the source server could not be reached or closed the connection',
     parameter: 'infile',
+  },
+  TARGET_FAILED: {
+    status: 424,
+    description: 'the bucket in `_to` refused the result or could not be reached',
+    parameter: '_to',
   },
   RATE_LIMITED: { status: 429, description: 'too many requests; see `Retry-After`' },
   QUOTA_EXCEEDED: { status: 429, description: 'the quota of the account is used up; see `Retry-After`' },

@@ -35,6 +35,12 @@ export const PASSED_SETTINGS = [
   ...['OPENID_ISSUER', 'OPENID_CLIENT_ID', 'OPENID_CLIENT_SECRET', 'OPENID_NAME'],
 ];
 
+/** Variables with which the AWS SDK finds and opens buckets. */
+const AWS_VARIABLES = [
+  ...['AWS_ENDPOINT_URL_S3', 'AWS_REGION'],
+  ...['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+];
+
 /** Returns the first container program on this machine whose engine responds, or `undefined`. */
 export function findProgram() {
   return PROGRAMS.find((name) => spawnSync(name, ['version'], { stdio: 'ignore' }).status === 0);
@@ -75,7 +81,7 @@ export async function serveInContainer(program, args) {
  */
 export function runArguments({ environment, isTerminal, args }) {
   const port = environment.PORT ?? '3000';
-  const settings = PASSED_SETTINGS.filter((name) => environment[name] !== undefined);
+  const settings = [...PASSED_SETTINGS, ...AWS_VARIABLES].filter((name) => environment[name] !== undefined);
   return [
     ...['run', ...PLATFORM, '--rm', '--name', 'docmill'],
     ...['--read-only', '--tmpfs', '/tmp:rw,exec,size=2g', '--volume', 'docmill-data:/data'],

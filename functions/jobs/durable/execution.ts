@@ -108,7 +108,7 @@ function withSteps(
   context: DurableContext,
   { functionOf, isolated }: ExecutionDependencies,
 ): Dependencies {
-  const { limiter, storage, usage, failures, uploads, keys } = conversion;
+  const { limiter, storage, usage, failures, uploads, keys, buckets } = conversion;
   return {
     ...conversion,
     keys: { ...keys, get: (id) => context.step('key', async () => (await keys.get?.(id)) ?? undefined) },
@@ -120,6 +120,13 @@ function withSteps(
     storage: { ...storage, grant: (request) => context.step('grant', () => storage.grant(request)) },
     ...(uploads && {
       uploads: { ...uploads, exists: (key) => context.step('upload', () => uploads.exists(key)) },
+    }),
+    ...(buckets && {
+      buckets: {
+        ...buckets,
+        prefixes: { of: (account) => context.step('prefixes', () => buckets.prefixes.of(account)) },
+        step: (work) => context.step('bucket', work),
+      },
     }),
     usage: { ...usage, record: (facts) => context.step('usage', () => usage.record(facts), ONCE) },
     ...(failures && {

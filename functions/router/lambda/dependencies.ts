@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
+import { createAwsClient } from '../../buckets/s3.ts';
 import { createDurableQueue } from '../../jobs/durable/queue.ts';
 import { checkWebhook } from '../../jobs/webhooks/attempt.ts';
 import { type RouterEnvironment, readEnvironment, TABLE_CLIENT } from '../../platform/aws/environment.ts';
@@ -80,6 +81,10 @@ export function readDependencies(): Dependencies & {
     sampleUrl: createS3Samples(results, storage, join(import.meta.dirname, 'samples')),
     resultCache: createS3Cache(results),
     uploads: createS3Uploads(results),
+    buckets: {
+      prefixes: stores.prefixes,
+      client: async () => createAwsClient(s3, environment.resultsBucket),
+    },
     invoke: createLambdaInvoke({
       client: lambda,
       functionName: (tool) => toolFunctions[tool] ?? tool,

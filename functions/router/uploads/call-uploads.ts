@@ -1,5 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { type Buckets, openObject } from '../../buckets/buckets.ts';
 import { type ConversionRequest, type SampleUrl, withSamples } from '../../conversion/request.ts';
 import {
   createUploadId,
@@ -9,7 +10,8 @@ import {
   uploadKeyOf,
 } from '../../platform/storage.ts';
 import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
-import { isSentFile, type Parameter } from '../../shared/options/option.ts';
+import type { Log } from '../../shared/log.ts';
+import { isBucketUrl, isSentFile, type Parameter } from '../../shared/options/option.ts';
 import { replaceSources, sourcesIn, takesSource } from '../../shared/options/sources.ts';
 import { quote } from '../../shared/quote.ts';
 import { readDataUrl } from '../../shared/source/data-url.ts';
@@ -23,6 +25,8 @@ interface Dependencies {
   readonly tools: readonly Tool[];
   readonly sampleUrl?: SampleUrl | undefined;
   readonly uploads?: Uploads | undefined;
+  readonly buckets?: Buckets | undefined;
+  readonly log: Log;
   readonly storage: Pick<Storage, 'url'>;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
 }
@@ -53,6 +57,8 @@ export class CallUploads {
   readonly #objectKeys: string[] = [];
   /** Uploads that this call may use and does not delete. */
   readonly #others: string[] = [];
+  /** Sources that are neither http nor https URLs. */
+  readonly #places = new Map<string, Promise<PageFile>>();
   /** Facts about received sources by the ID of the upload. */
   readonly #facts = new Map<string, SourceFacts>();
   /** Hashes the content of all files. */
@@ -127,7 +133,7 @@ export class CallUploads {
     const { tool, options } = request;
     const urls = new Map<string, string>();
     for (const [source, option] of sourcesIn(tool, options)) {
-      if (isSentFile(source)) urls.set(source, await this.#urlOf(await this.#idOf(source, option)));
+      if (isSentFile(source)) urls.set(source, (await this.#placeOf(source, option)).url);
     }
     if (urls.size === 0) return { request, sent: [] };
     const replaced = replaceSources(tool, options, (source) => urls.get(source) ?? source);
@@ -142,8 +148,7 @@ export class CallUploads {
       throw new ConversionError('BAD_PARAMETER', message, { parameter: 'asset' });
     }
     if (isUrl) return request;
-    const id = await this.#idOf(source);
-    const page = { path: nameIn(id), url: await this.#urlOf(id) };
+    const page = await this.#placeOf(source);
     if (tool.source === 'file') return { ...request, source: page.url };
     const assets = this.#assets.map(async ({ path, objectKey: asset }) => ({
       path,
@@ -159,9 +164,8 @@ export class CallUploads {
       const { contentType, content } = readDataUrl(source);
       return { url: '', facts: { head: content.toString('latin1', 0, HEAD_BYTES), name: '', contentType } };
     }
-    const id = source.slice('upload:'.length);
-    const facts = this.#facts.get(id);
-    return { url: facts ? '' : await this.#urlOf(id), facts };
+    const facts = this.#facts.get(source.slice('upload:'.length));
+    return { url: facts ? '' : (await this.#placeOf(source)).url, facts };
   }
 
   async #urlOf(id: string): Promise<string> {
@@ -208,9 +212,23 @@ export class CallUploads {
     return { name: parameter, value: `upload:${id}` };
   }
 
-  /** Returns the ID of a sent file. Stores a `data:` URL. */
-  async #idOf(source: string, parameter?: string): Promise<string> {
-    return /^data:/i.test(source) ? this.#storeData(source, parameter) : source.slice('upload:'.length);
+  /** Returns the name of a sent file or an object, and where a tool can download it. Stores a `data:` URL. */
+  #placeOf(source: string, parameter = 'infile'): Promise<PageFile> {
+    const place = this.#places.get(source) ?? this.#open(source, parameter);
+    this.#places.set(source, place);
+    return place;
+  }
+
+  async #open(source: string, parameter: string): Promise<PageFile> {
+    if (isBucketUrl(source)) {
+      const id = createUploadId(source);
+      const object = { url: source, parameter, account: this.#account, signal: this.#signal };
+      const receive = async (content: Readable) => this.#urlOf(await this.#store(id, content, id));
+      return { path: nameIn(id), url: await openObject(object, this.#dependencies, receive) };
+    }
+    const isData = /^data:/i.test(source);
+    const id = isData ? await this.#storeData(source, parameter) : source.slice('upload:'.length);
+    return { path: nameIn(id), url: await this.#urlOf(id) };
   }
 
   async #receiveAsset({ fileName, content }: FilePart): Promise<void> {

@@ -296,9 +296,15 @@ export function isUploadId(text: string): boolean {
   return UPLOAD_ID.test(text);
 }
 
-/** Whether a source was sent with the request or before it, so that its value is no URL that a tool can download. */
+/** Whether a source is an object in a bucket. `functions/buckets` reads the rest of its URL. */
+export function isBucketUrl(value: string): boolean {
+  return value.startsWith('s3://');
+}
+
+/** Whether a source was sent with the request or before it, or is in a bucket, so that its value is no URL that a tool can download. */
 export function isSentFile(value: string): boolean {
-  return /^data:/i.test(value) || (value.startsWith('upload:') && isUploadId(value.slice('upload:'.length)));
+  if (/^data:/i.test(value) || isBucketUrl(value)) return true;
+  return value.startsWith('upload:') && isUploadId(value.slice('upload:'.length));
 }
 
 /** Returns a text that is a URL, or names a file that was sent, or `undefined`. */

@@ -2,7 +2,7 @@ import { ConversionError } from '../errors.ts';
 import { quote } from '../quote.ts';
 import { typeOfDataUrl, typeOfMarkup } from '../source/data-url.ts';
 import type { Tool } from '../tool.ts';
-import { isSentFile, isUploadId, readUrl, URL_RULE } from './option.ts';
+import { isBucketUrl, isSentFile, isUploadId, readUrl, URL_RULE } from './option.ts';
 import { optionNamed } from './read-options.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -62,8 +62,8 @@ function isSource(value: string): boolean {
 const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-9]{2,5}$/i;
 
 /**
- * Reads the `infile` of a caller who can also send files. Returns a `data:` URL or `upload:ID` unchanged, and HTML or SVG as a
- * `data:` URL.
+ * Reads the `infile` of a caller who can also send files. Returns a `data:` or `s3:` URL or `upload:ID` unchanged, and HTML or SVG
+ * as a `data:` URL.
  * @throws ConversionError `BAD_ADDRESS`.
  */
 export function readSource(text: string): string {
@@ -73,6 +73,7 @@ export function readSource(text: string): string {
   }
   const type = typeOfMarkup(text);
   if (type !== undefined) return `data:${type};charset=utf-8,${encodeURIComponent(text.toWellFormed())}`;
+  if (isBucketUrl(text)) return text;
   if (text.startsWith('upload:') && isUploadId(text.slice('upload:'.length))) return text;
   if (!FILE_NAME.test(text)) return readSourceUrl(text);
   const file = quote(text);

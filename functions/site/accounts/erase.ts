@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Prefixes } from '../../buckets/prefixes.ts';
 import type { Jobs } from '../../jobs/store.ts';
 import type { WebhookSecrets } from '../../jobs/webhooks/secrets.ts';
 import type { AccountTable } from '../../platform/accounts.ts';
@@ -18,6 +19,7 @@ export interface ErasableStores {
   readonly idempotency?: Idempotency | undefined;
   readonly jobs?: Jobs | undefined;
   readonly webhookSecrets?: WebhookSecrets | undefined;
+  readonly prefixes?: Prefixes | undefined;
   /** Deletes the results and uploads of an account. Absent if they can only expire. */
   readonly removeFiles?: ((account: string) => Promise<void>) | undefined;
   /** Deletes the user of the sign-in provider. Absent if only an administrator of the provider can do that. */
@@ -46,6 +48,7 @@ export async function eraseAccount(account: string, stores: ErasableStores): Pro
     failures: await failures.erase(account),
     answers: (await idempotency?.erase(account)) ?? 0,
     jobs: (await jobs?.erase(account)) ?? 0,
+    buckets: (await stores.prefixes?.erase(account)) ?? 0,
     audit: email === undefined ? 0 : await audit.replace(email, `erased-${randomBytes(6).toString('hex')}`),
     keys: ownKeys.length,
     // Comes last, because the email address leads to the rest.

@@ -1,6 +1,7 @@
 import { constants, copyFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import type { BucketClient } from '../../../functions/buckets/buckets.ts';
 import { DOWNLOAD_NICE, launcherIn } from '../../../functions/engines/worker/linux/limits.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
@@ -223,6 +224,14 @@ export async function composeService(
       timeout: TRACE_TIME,
       log,
     });
+  let bucketClient: Promise<BucketClient> | undefined;
+  const openBuckets = () => {
+    // The SDK would delay the start.
+    bucketClient ??= import('../../../functions/buckets/s3.ts').then(({ createLocalClient }) =>
+      createLocalClient(async (url) => (await openOwn(storage, url))!.path),
+    );
+    return bucketClient;
+  };
   const callers = createCallers(keys);
   const common = {
     keys: callers.keys,
@@ -243,6 +252,7 @@ export async function composeService(
     sampleUrl: samples === undefined ? undefined : (name: string) => `http://${samples}/${name}`,
     coalesce: createCoalescer({ maxCallers: callersPerConversion(descriptors.connections, queue) }),
     resultCache: createMemoryCache(),
+    buckets: siteStores && { prefixes: siteStores.prefixes, client: openBuckets },
     traces,
   };
 
