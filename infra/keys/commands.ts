@@ -1,4 +1,6 @@
 import { userInfo } from 'node:os';
+import { ACCESS, isPrefix } from '../../functions/buckets/places.ts';
+import type { Prefixes } from '../../functions/buckets/prefixes.ts';
 import {
   LINK_PARAMETERS,
   readRequest,
@@ -25,6 +27,7 @@ import * as tools from '../../functions/tools.ts';
 import { Arguments, isEmail, type OptionName, UsageError } from './arguments.ts';
 import {
   auditTable,
+  bucketRows,
   describeAccount,
   describeErasure,
   describeKey,
@@ -38,6 +41,7 @@ export interface Stores extends ErasableStores {
   readonly webhookSecrets: WebhookSecrets;
   /** Origin of the site. */
   readonly origin: string;
+  readonly prefixes: Prefixes;
   /** Absent on one machine, where nothing is billed. */
   readonly priceRows?: PriceRows | undefined;
 }
@@ -155,8 +159,9 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
         if (!account) throw noAccountError(id);
         const keys = await context.keys.listOf(account.id);
         const lastUsed = lastUsedOf(account, keys);
-        const value = { ...account, ...(lastUsed && { lastUsed }) };
-        const text = `${describeAccount(value.id, value.restrictions, value)}\n${keyTable(keys)}`;
+        const buckets = await context.prefixes.of(account.id);
+        const value = { ...account, ...(lastUsed && { lastUsed }), buckets };
+        const text = `${describeAccount(value.id, value.restrictions, value)}${bucketRows(buckets)}\n${keyTable(keys)}`;
         return { value: { ...value, keys }, text };
       };
     },
@@ -265,6 +270,30 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
         if (rotate) await webhookSecrets.rotate(account);
         const secrets = await webhookSecrets.get(account);
         return { value: { account, secrets }, text: `${secrets[0]}\n` };
+      };
+    },
+  },
+  buckets: {
+    help: `buckets ACCOUNT [s3://BUCKET/PREFIX/ read|write|both|none]
+                          names a prefix in a bucket that an account may read sources from or write results to, and lists all
+                          of its prefixes`,
+    words: 3,
+    read: (args) => {
+      const wanted = args.account();
+      const [, url, word = ''] = args.words;
+      const access = ACCESS.find((each) => each === word);
+      if (url !== undefined && !(isPrefix(url) && (access || word === 'none')))
+        throw new UsageError('A prefix must be s3://BUCKET/PREFIX/, followed by read, write, both or none.');
+      return async (context) => {
+        const { operations, accounts, prefixes } = context;
+        const account = await accountIn(context, wanted);
+        if (!(await accounts.get(account))) throw noAccountError(account);
+        if (url !== undefined) {
+          await operations.logBucket(account, `${url}=${word}`);
+          await prefixes.set(account, url, access);
+        }
+        const buckets = await prefixes.of(account);
+        return { value: { account, buckets }, text: bucketRows(buckets) || `No buckets.\n` };
       };
     },
   },

@@ -1,3 +1,4 @@
+import type { NamedPrefix } from '../../functions/buckets/places.ts';
 import type { Job } from '../../functions/jobs/job.ts';
 import type { Account } from '../../functions/platform/accounts.ts';
 import { isValid, type KeyRecord, type Restrictions } from '../../functions/platform/keys.ts';
@@ -41,6 +42,11 @@ function restrictionRows(restrictions: Restrictions): string[][] {
     ['tools', tools?.join(', ') ?? 'all'],
     ['limits', limitsOf(restrictions)],
   ];
+}
+
+/** Formats the prefixes in buckets that an account may use as lines of an access and a URL. */
+export function bucketRows(prefixes: readonly NamedPrefix[]): string {
+  return columns(prefixes.map(({ url, access }) => ['bucket', access, url]));
 }
 
 /** Formats keys as a table. */

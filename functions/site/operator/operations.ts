@@ -117,6 +117,8 @@ export function createOperations({ accounts, keys, audit, members }: Dependencie
     },
     /** Records that everything about an account is going to be erased. */
     logErased: (account: string) => log('erase account', account),
+    /** Records what an account may do with a bucket from now on. */
+    logBucket: (account: string, details: string) => log('name bucket', account, details),
     /** Records that a link was signed with a key. */
     logSigned: (id: string) => log('sign link', id),
     /** Records that the secret of an account's webhooks was read or replaced. */
