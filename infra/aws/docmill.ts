@@ -319,14 +319,32 @@ export class Docmill extends Construct {
       ...others,
     ];
     const keyRows = [table.tableArn];
-    user.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem'], keyRows, leadingKeys('key_*', ...counted));
+    user.allow(
+      ['dynamodb:GetItem', 'dynamodb:BatchGetItem'],
+      keyRows,
+      leadingKeys('key_*', 'buckets#*', ...counted),
+    );
     user.allow(['dynamodb:UpdateItem'], keyRows, leadingKeys('failed#*', 'total#*', 'counted', ...counted));
     user.allow(['dynamodb:UpdateItem'], keyRows, {
       ...leadingKeys('key_*'),
       // It notes when a key was last used, and can neither create a key nor change its limits.
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['id', 'created', 'lastUsed'] },
     });
+    this.#allowPrefixes(user, 's3:GetObject', this.#settings.buckets.read);
+    this.#allowPrefixes(user, 's3:PutObject', this.#settings.buckets.write);
     this.#allowKey(user);
+  }
+
+  /** Allows a function an action below prefixes in the operator's own buckets. */
+  #allowPrefixes(user: ServiceFunction, action: string, urls: readonly string[]): void {
+    const { partition, account } = Stack.of(this);
+    const objects = urls.map((url) => `:s3:::${url.slice('s3://'.length)}*`);
+    const arns = objects.map((path) => `arn:${partition}${path}`);
+    // Somebody else could create a bucket with the name of one that was deleted.
+    const isOwn = { StringEquals: { 'aws:ResourceAccount': account } };
+    if (arns.length > 0) user.allow([action], arns, isOwn);
+    for (const path of objects)
+      user.acknowledgeStar(`arn:<AWS::Partition>${path}`, 'All objects with a prefix.');
   }
 
   /** Allows a function to use the bucket and the table that a key of the operator encrypts. */

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isPrefix } from '../../functions/buckets/places.ts';
 import { MAX_URL_LIFETIME } from '../../functions/shared/settings/aws.ts';
 import { isOrigin } from '../../functions/shared/settings/environment.ts';
 import { COUNTS, MEGABYTES } from '../../functions/shared/settings/service.ts';
@@ -34,6 +35,14 @@ const UNLIMITED_PER_MINUTE = 3000;
 const parameter = z
   .string()
   .regex(/^\/[\w.-]+(\/[\w.-]+)*$/, 'Must be the name of an SSM parameter such as /docmill/smtp');
+
+/** In a policy, the excluded characters would be wildcards and variables. */
+const prefix = z
+  .string()
+  .refine(
+    (url) => isPrefix(url) && !/[*?$]/.test(url),
+    'Must be s3://BUCKET/ or s3://BUCKET/PREFIX/, without *, ? and $',
+  );
 
 /** IDs of one kind of resource of a VPC. */
 const idsOf = (kind: string) =>
@@ -232,6 +241,10 @@ const schema = z
       .optional(),
     /** Offers the API only inside of VPCs, through these endpoints (`vpce-…`) of `execute-api`. */
     privateApi: z.strictObject({ vpcEndpointIds: idsOf('vpce') }).optional(),
+    /** Prefixes in buckets of this AWS account and region that the router may read sources from and write results to. */
+    buckets: z
+      .strictObject({ read: z.array(prefix).default([]), write: z.array(prefix).default([]) })
+      .prefault({}),
     /** KMS key (ARN) that encrypts results, the key table, logs and alarms, instead of keys of AWS. */
     kmsKey: z
       .string()

@@ -55,6 +55,10 @@ export const CALLS: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
     write: onItem('PutItem', 'site#session#a'),
   },
   'audit log': { read: onItem('GetItem', 'audit#1'), write: onItem('PutItem', 'audit#1') },
+  'buckets that an account may use, by its ID': {
+    read: onItem('GetItem', 'buckets#a'),
+    write: onItem('UpdateItem', 'buckets#a', 's3://files/'),
+  },
   'limits and usage of an account, by its ID': {
     read: onItem('BatchGetItem', 'usage#2026-11-01#pdftools#a'),
     write: onItem('UpdateItem', 'limits#a', 'month'),

@@ -46,6 +46,7 @@ const EVERYTHING: Settings = {
     securityGroupIds: ['sg-0123456789abcdef0'],
   },
   reserved: { doc2any: 20 },
+  buckets: { read: ['s3://files/in/'], write: [] },
   tenantIsolation: false,
   acceptSharedTenants: true,
   provisioned: { router: 1, html2pdf: 2 },
