@@ -49,4 +49,15 @@ export const egress = [
     ],
     ['moved > bytes', 'moved > 10 * bytes'],
   ]),
+  ...inFile('functions/buckets/places.ts', [
+    ["(access === use || access === 'both')", '(access !== undefined || use)'],
+    ["return url.endsWith('/') && readPlace", "return url !== '' && readPlace"],
+    ['(\\.|%2e){0,2}', '(\\.|%2e){0,1}'],
+    ['!AMBIGUOUS.test(key)', '!AMBIGUOUS.test(bucket)'],
+  ]),
+  ...inFile(
+    'functions/buckets/buckets.ts',
+    [["!buckets || kind === 'signing'", '!buckets']],
+    'test/functions/buckets/buckets.aws',
+  ),
 ];

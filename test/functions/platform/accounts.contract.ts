@@ -271,6 +271,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
         await jobs!.add(jobCall('a', {}, account));
         await webhookSecrets!.get(account);
         await records.add(`session#${account}`, JSON.stringify({ account, began: 1 }));
+        await opened.prefixes?.set(account, 's3://files/', 'read');
         await records.add(`email#${account}`, account);
         await records.add(`link#${account}`, JSON.stringify({ email: person.email, mayCreate: true }));
         await records.set(`openid-of#${account}`, '["issuer","subject"]');
@@ -287,7 +288,16 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
       const removeUser = async (name: string) => void removed.push(`user ${name}`);
       const { erased, kept } = await eraseAccount(account, { ...opened, removeFiles, removeUser });
 
-      expect(erased).toEqual({ usage: 2, failures: 25, answers: 1, jobs: 1, audit: 1, keys: 1, records: 4 });
+      expect(erased).toEqual({
+        usage: 2,
+        failures: 25,
+        answers: 1,
+        jobs: 1,
+        buckets: 1,
+        audit: 1,
+        keys: 1,
+        records: 4,
+      });
       expect(removed).toEqual([`files of ${account}, 0 keys`, `user ${email}`]);
       const left = (await Array.fromAsync(table.list(''))).map((item) => JSON.stringify(item));
       // The marker that keeps the restrictions of a deleted account, without the address.

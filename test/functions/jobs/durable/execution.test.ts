@@ -81,6 +81,44 @@ describe('a durable execution', () => {
     expect(invoked[0]).toMatchObject({ account: 'alice', source: 'https://example.org/a' });
   });
 
+  it('reads its source from a bucket and moves its result to one, each once', async () => {
+    const open = async ({ key }: { readonly key: string }) => {
+      calls.push('open');
+      return `https://bucket.example/${key}?signed`;
+    };
+    const put = async () => {
+      calls.push('put');
+      if (calls.filter((call) => call === 'put').length > 1) throw new Error('The result was deleted.');
+    };
+    const prefixes = { of: async () => [{ url: 's3://files/', access: 'both' }] as const };
+    Object.assign(local.dependencies, { buckets: { prefixes, client: async () => ({ open, put }) } });
+    const to = { source: 's3://files/a', to: 's3://files/out/', isOnce: true };
+    const job = await local.jobs.add(jobCall('a', to));
+
+    const execution = await execute(job);
+
+    expect(await local.jobs.get('alice', job.id)).toMatchObject({ status: 'done' });
+    expect(execution.getInvocations().length).toBeGreaterThan(1);
+    expect(invoked.map(({ source }) => source)).toEqual(['https://bucket.example/a?signed']);
+    expect(calls).toEqual(['admit', 'open', 'put', 'usage', 'release']);
+  });
+
+  it('names the bucket that refuses its source', async () => {
+    const refused = Object.assign(new Error('Access Denied'), {
+      name: 'AccessDenied',
+      $metadata: { httpStatusCode: 403 },
+    });
+    const prefixes = { of: async () => [{ url: 's3://files/', access: 'read' }] as const };
+    const client = async () => ({ open: () => Promise.reject(refused), put: async () => {} });
+    Object.assign(local.dependencies, { buckets: { prefixes, client } });
+    const job = await local.jobs.add(jobCall('a', { source: 's3://files/a' }));
+
+    await execute(job);
+
+    const error = { code: 'SOURCE_STATUS', message: "The bucket 'files' refused to be read: AccessDenied." };
+    expect(await local.jobs.get('alice', job.id)).toMatchObject({ status: 'failed', end: { error } });
+  });
+
   it('records the error of a document that is damaged', async () => {
     convert = async () => ({ ok: false, error: { code: 'CORRUPT_SOURCE', message: 'It is damaged.' } });
     const job = await local.jobs.add(jobCall('a'));
