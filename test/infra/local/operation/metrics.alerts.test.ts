@@ -22,6 +22,7 @@ it('alerts only on metrics and codes that the service has', async () => {
   const metrics = createMetrics(['tiny'], { version: '1' });
   metrics.watchDisk({ free: () => ({ data: 1 }), isLow: false });
   metrics.watchAge(() => 31);
+  metrics.watchJobs({ state: async () => ({ queued: 2, running: 1, oldest: 3, pending: 4, failed: 5 }) });
   const exported = new Set([...(await metrics.text()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name));
   const all = rules.map(({ expr }) => expr).join('\n');
 
