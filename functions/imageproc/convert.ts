@@ -127,7 +127,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     target: string,
     conversion: ImageConversion,
   ) {
-    const { page: paper, margin, fit, quality, compress, autoOrient } = conversion.options;
+    const { page: paper, margin, fit, quality, compress, autoOrient, strip, keep } = conversion.options;
     const lossy = kind === undefined ? undefined : LOSSY[kind];
     const isChosen = compress === undefined ? quality !== undefined : compress === 'JPEG';
     const byDefault = lossy === undefined ? 'photos' : 'smaller';
@@ -139,6 +139,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       jpegs: isChosen ? 'all' : compress ? 'none' : byDefault,
       quality: quality || lossy || PDF_QUALITY,
       autoOrient,
+      strip: strip && keep.every((each) => each === 'icc'),
     };
     const files = { inputs: frames, outputs: [target] };
     await sharp.run({ operation: 'pdf', arguments: args, ...files }, conversion);
@@ -233,19 +234,18 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     warnings: Set<string>,
   ): Promise<Record<string, string>> {
     const { options, directory, limits, signal, account } = conversion;
-    const paths = new Map<string, string>();
+    const paths = new Map<string, { readonly path: string; readonly named: (error: unknown) => never }>();
     for (const [url, option] of imagesOf(options.steps)) {
       const folder = join(directory, `image-${paths.size}`);
       await mkdir(folder);
+      const named = rethrow((error) => ofOption(error, `The image for '${option}'`, option));
       const { path } = await dependencies
         .download(url, { directory: folder, limits, signal, account })
-        .catch((error: unknown) => {
-          throw ofOption(error, `The image for '${option}'`, option);
-        });
-      paths.set(url, relative(directory, path));
+        .catch(named);
+      paths.set(url, { path: relative(directory, path), named });
     }
     const files: Record<string, string> = {};
-    for (const [url, path] of paths) {
+    for (const [url, { path, named }] of paths) {
       const request: ImageprocRequest = {
         paths: [path],
         operations: [],
@@ -254,7 +254,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
         limits,
         options: { ...options, ...PLAIN },
       };
-      const result = await runSharp(request, conversion, warnings);
+      const result = await runSharp(request, conversion, warnings).catch(named);
       if ('frames' in result) files[url] = result.frames[0]!;
     }
     return files;

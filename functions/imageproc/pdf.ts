@@ -9,7 +9,7 @@ import { isGray, isOpaque, isPhoto, open, render, withoutAlpha } from './pixels.
 import { damaged } from './source/detect.ts';
 
 export interface PdfRequest {
-  /** A JPEG or a JPEG 2000, which is kept byte for byte, or PNGs. */
+  /** A JPEG or a JPEG 2000, whose pixels are kept as they are, or PNGs. */
   readonly frames: readonly string[];
   readonly target: string;
   readonly density: Resolution | undefined;
@@ -19,6 +19,8 @@ export interface PdfRequest {
   readonly quality: number;
   /** Whether a JPEG is rotated according to its EXIF orientation. */
   readonly autoOrient: boolean;
+  /** Whether a JPEG loses its metadata. */
+  readonly strip: boolean;
 }
 
 /** An image in a PDF. */
@@ -68,10 +70,10 @@ export async function writePdf(request: PdfRequest): Promise<void> {
   pdf.close(pdf.object(`<< /Type /Catalog /Pages ${tree} 0 R >>`));
 }
 
-type Compression = Pick<PdfRequest, 'jpegs' | 'quality'>;
+type Compression = Pick<PdfRequest, 'jpegs' | 'quality' | 'strip'>;
 
 async function embed(pdf: PdfWriter, bytes: Buffer, compression: Compression): Promise<Embedded> {
-  if (bytes[0] === 0xff && bytes[1] === 0xd8) return embedJpeg(pdf, bytes);
+  if (bytes[0] === 0xff && bytes[1] === 0xd8) return embedJpeg(pdf, bytes, compression);
   return bytes.toString('latin1', 4, 8) === 'jP  ' ? embedJp2(pdf, bytes) : embedPng(pdf, bytes, compression);
 }
 
@@ -88,7 +90,7 @@ const SPACES: Readonly<Record<number, string>> = { 1: '/DeviceGray', 3: '/Device
 /** The color space in the header of a profile, by number of channels. */
 const PROFILES: Readonly<Record<number, string>> = { 1: 'GRAY', 3: 'RGB ', 4: 'CMYK' };
 
-async function embedJpeg(pdf: PdfWriter, bytes: Buffer): Promise<Embedded> {
+async function embedJpeg(pdf: PdfWriter, bytes: Buffer, { strip = false } = {}): Promise<Embedded> {
   const { width, height, channels, icc, orientation = 1 } = await sharp(bytes).metadata();
   const profile = icc?.toString('latin1', 16, 20) === PROFILES[channels] ? icc : undefined;
   const space = profile
@@ -96,7 +98,8 @@ async function embedJpeg(pdf: PdfWriter, bytes: Buffer): Promise<Embedded> {
     : SPACES[channels];
   // Adobe's programs store CMYK inverted.
   const decode = channels === 4 && hasAdobeMarker(bytes) ? ' /Decode [1 0 1 0 1 0 1 0]' : '';
-  const object = pdf.stream(`${imageEntries({ width, height }, space)} /Filter /DCTDecode${decode}`, bytes);
+  const data = strip ? withoutMetadata(bytes) : bytes;
+  const object = pdf.stream(`${imageEntries({ width, height }, space)} /Filter /DCTDecode${decode}`, data);
   return { width, height, object, orientation };
 }
 
@@ -253,24 +256,38 @@ class PdfWriter {
   }
 }
 
-/** Yields the segments of a JPEG before its image data. */
-function* segments(bytes: Buffer): Generator<readonly [marker: number, content: Buffer]> {
+/** Yields the segments of a JPEG before its image data. Their content begins after four bytes. */
+function* segments(bytes: Buffer): Generator<readonly [marker: number, segment: Buffer]> {
   for (let at = 2; at + 4 < bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
     if (bytes[at + 1] === 0xda) return;
-    yield [bytes[at + 1]!, bytes.subarray(at + 4, at + 2 + bytes.readUInt16BE(at + 2))];
+    yield [bytes[at + 1]!, bytes.subarray(at, at + 2 + bytes.readUInt16BE(at + 2))];
   }
+}
+
+/** Returns the image data of a JPEG with its end marker, or nothing if they are truncated. No earlier bytes look like this marker. */
+function imageData(bytes: Buffer): Buffer {
+  const start = [...segments(bytes)].reduce((at, [, { length }]) => at + length, 2);
+  const end = bytes.indexOf('\xff\xd9', start, 'latin1');
+  return bytes.subarray(start, end < 0 ? start : end + 2);
+}
+
+/** Removes comments, EXIF data with the place of a photo, and whatever follows the image. A PDF states the color profile itself. */
+function withoutMetadata(bytes: Buffer): Buffer {
+  const kept = [...segments(bytes)].filter(([marker]) => !/^(e[1-df]|fe)$/.test(marker.toString(16)));
+  return Buffer.concat([bytes.subarray(0, 2), ...kept.map(([, segment]) => segment), imageData(bytes)]);
 }
 
 /** Whether a JPEG has an APP14 segment of Adobe. */
 function hasAdobeMarker(bytes: Buffer): boolean {
-  return [...segments(bytes)].some(([marker, content]) => marker === 0xee && content.indexOf('Adobe') === 0);
+  return [...segments(bytes)].some(([marker, segment]) => marker === 0xee && segment.indexOf('Adobe') === 4);
 }
 
-/** Whether viewers of PDFs read a JPEG: it is baseline, extended or progressive, and not compressed arithmetically. */
+/** Whether viewers of PDFs read a JPEG: it is complete, baseline, extended or progressive, and not compressed arithmetically. */
 export function isDct(bytes: Buffer): boolean {
-  return [...segments(bytes)].some(
-    ([marker, content]) => marker >= 0xc0 && marker <= 0xc2 && content[0] === 8,
+  const isKnown = [...segments(bytes)].some(
+    ([marker, segment]) => marker >= 0xc0 && marker <= 0xc2 && segment[4] === 8,
   );
+  return isKnown && imageData(bytes).length > 0;
 }
 
 /** Boxes of a JP2 file that contain other boxes. */

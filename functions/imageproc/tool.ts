@@ -65,7 +65,7 @@ const imageprocOptions = {
       {
         outputs: ['tiff', 'pdf'],
         description:
-          'Use this compression. By default, LZW, or Group4 for black and white. In a pdf, photos become JPEGs by default, all opaque images with JPEG, and none with Zip or another value',
+          'Use this compression. By default, LZW, or Group4 for black and white. In a pdf, photos become JPEGs by default, opaque images with JPEG, none with others',
       },
     ),
     sampling: option('-sampling-factor', sampling.rule, (value) => sampling.parse(value)?.[0], {
@@ -79,7 +79,7 @@ const imageprocOptions = {
     {
       page: paper('-pagesize', {
         description:
-          'Use pages of this size, in the orientation of each image. By default, a page is as large as its image at its resolution, or at 96 DPI',
+          'Use pages of this size, turned like each image. By default, each is as large as its image at its resolution or 96 DPI',
       }),
       margin: length('-margin', {
         min: 0,
@@ -91,7 +91,7 @@ const imageprocOptions = {
         default: 'into' as const,
         with: ['page'],
         description:
-          'Scale an image so that it fits into the page, only shrink it to fit, or fill the page and cut off the rest',
+          'Fit an image into the page, only shrink it to fit, or fill the page and cut off the rest',
       }),
     },
     { outputs: ['pdf'] },
@@ -100,21 +100,20 @@ const imageprocOptions = {
     density: resolution('-density', {
       outputs: formatsWith('resolution'),
       anyOutputFrom: ['svg'],
-      description:
-        'Store this resolution in the result. An SVG source is also scaled: 96 is its original size',
+      description: 'Store this resolution. An SVG source is also scaled: 96 is its original size',
     }),
     units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
       outputs: formatsWith('resolution'),
-      description: 'Use this unit for `-density`, by default PixelsPerInch. Undefined removes the resolution',
+      description: 'Unit of `-density`, by default PixelsPerInch. Undefined removes the resolution',
     }),
     strip: flag('-strip', {
       default: true,
-      outputs: formatsWith('metadata'),
-      description: 'Remove metadata. `-strip=no` keeps all of it',
+      outputs: [...formatsWith('metadata'), 'pdf'],
+      description: 'Remove metadata. `-strip=no` keeps it',
     }),
     keep: repeatable(
       choice('-keep', ['icc', 'exif', 'xmp'], {
-        outputs: formatsWith('metadata'),
+        outputs: [...formatsWith('metadata'), 'pdf'],
         description: 'Keep this metadata. Repeatable',
       }),
     ),

@@ -8,7 +8,7 @@ import { pixel } from '../../helpers/pixels.ts';
 import { useEngine } from '../conversion.ts';
 import { expectClose } from './picture.ts';
 
-const { convertOne, refusal } = useEngine(imageproc, createEngine);
+const { convert, convertOne, refusal } = useEngine(imageproc, createEngine);
 const photo = () => noisyPhoto(96, 96).removeAlpha();
 const jpeg = (options = {}) => quarters(96, 48).jpeg({ quality: 100, ...options });
 
@@ -47,7 +47,7 @@ describe('a PDF', () => {
   it('contains a JPEG byte for byte, upright, in the size of its resolution', async () => {
     const turned = await jpeg().withMetadata({ orientation: 6, density: 96 }).toBuffer();
 
-    const pdf = await convertOne(turned, { format: 'pdf' });
+    const pdf = await convertOne(turned, { format: 'pdf', options: '-strip=no' });
 
     expect(pdf.includes(turned)).toBe(true);
     const { pages } = await readPdf(pdf);
@@ -61,6 +61,29 @@ describe('a PDF', () => {
       [40, 80],
     ] as const)
       expectClose([await pixel(drawn, x, y)], [await pixel(upright, x, y)], 6);
+  });
+
+  it('contains a JPEG without its metadata and what follows it, still upright', async () => {
+    const exif = { IFD0: { Model: 'Camera of Ada' } };
+    const turned = await jpeg().withExif(exif).withMetadata({ orientation: 6 }).toBuffer();
+    const source = Buffer.concat([turned, Buffer.from('a film')]);
+
+    const pdf = await convertOne(source, { format: 'pdf' });
+
+    const scan = turned.subarray(turned.indexOf('\xff\xda', 0, 'latin1'));
+    expect(['Camera', 'a film', scan].map((part) => pdf.includes(part))).toEqual([false, false, true]);
+    expect((await readPdf(pdf)).pages).toMatchObject([{ width: 36, height: 72 }]);
+  });
+
+  it('has a warning about a truncated JPEG', async () => {
+    const photo = await noisyPhoto(96, 96)
+      .jpeg()
+      .withExif({ IFD0: { Model: '\xff\xd9' } })
+      .toBuffer();
+
+    const { warnings } = await convert(photo.subarray(0, photo.length * 0.6), { format: 'pdf' });
+
+    expect(warnings).toEqual(['The image is damaged. Only its readable part was converted.']);
   });
 
   it('contains no JPEG with arithmetic compression, which some viewers do not read', async () => {
