@@ -191,7 +191,7 @@ function readReport(value: unknown, isIssue = false): ReceivedReport | undefined
 }
 
 /** Returns warnings as they may be in a header. The last one tells how many there are no room for. */
-function boundWarnings(warnings: readonly string[]): string[] {
+export function boundWarnings(warnings: readonly string[]): string[] {
   const shown = warnings.slice(0, MAX_WARNINGS).map((warning) => toAscii(warning, MAX_WARNING));
   const more = warnings.length - MAX_WARNINGS + 1;
   return more > 1 ? [...shown.slice(0, -1), `There are ${more} more warnings.`] : shown;

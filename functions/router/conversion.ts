@@ -175,7 +175,7 @@ async function acceptRequest(
     return found;
   };
   const early = body?.isSource ? await read([ANY_UPLOAD]) : undefined;
-  const added = body ? await uploads.receive(body) : [];
+  const added = body ? await uploads.receive(body, query) : [];
   let accepted = early ?? (await read(added));
   const source = early ? added[0]!.value : accepted.source;
   if (accepted.choices) {

@@ -1,4 +1,10 @@
-import type { Invocation, InvocationResult, Invoke, Measured } from '../platform/invoke.ts';
+import {
+  boundWarnings,
+  type Invocation,
+  type InvocationResult,
+  type Invoke,
+  type Measured,
+} from '../platform/invoke.ts';
 import { createPrefix, folderOf, type Storage, UPLOAD_PREFIX } from '../platform/storage.ts';
 import type { ErrorReport } from '../shared/errors.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
@@ -55,6 +61,7 @@ export async function invokeTool(
   const measured = [result.measured];
   const urls = urlsIn(request);
   const converted = new Map<string, string>();
+  const warnings: string[] = [];
   try {
     for (const { tool: name, asPages, ...place } of result.unconverted) {
       const key = keyOf(place);
@@ -72,13 +79,17 @@ export async function invokeTool(
       measured.push(one.measured);
       if (!one.ok) return withMeasured({ ...one, error: namedError(one.error, place, url, name) }, measured);
       objectKeys.push(...one.objectKeys);
+      warnings.push(...(one.warnings ?? []).map((each) => `${sourceName({}, new URL(url))}: ${each}`));
       converted.set(key, await storage.url(one.objectKeys[0] ?? ''));
     }
     const pdfs = withSources(request, (url, key) => converted.get(key) ?? url);
     const final = await run(pdfs, others);
     // The sources themselves may change, not the PDFs made of them.
     const { validators } = result;
-    return withMeasured({ ...final, ...(validators && { validators }) }, [...measured, final.measured]);
+    const whole = final.ok
+      ? { ...final, warnings: boundWarnings([...warnings, ...(final.warnings ?? [])]) }
+      : final;
+    return withMeasured({ ...whole, ...(validators && { validators }) }, [...measured, final.measured]);
   } finally {
     // A file that cannot be deleted now is deleted when it expires.
     const removed = objectKeys.map((objectKey) => storage.remove({ account, objectKey }).catch(() => {}));

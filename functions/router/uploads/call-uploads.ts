@@ -9,7 +9,7 @@ import {
   uploadGoneError,
   uploadKeyOf,
 } from '../../platform/storage.ts';
-import { ConversionError, sourceTooLargeError } from '../../shared/errors.ts';
+import { ConversionError, ofOption, sourceTooLargeError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { isBucketUrl, isSentFile, type Parameter } from '../../shared/options/option.ts';
 import { replaceSources, sourcesIn, takesSource } from '../../shared/options/sources.ts';
@@ -99,19 +99,25 @@ export class CallUploads {
     return { assets: this.#assets, objectKeys, others };
   }
 
-  /** Stores the files of a body and returns its other parameters. A file becomes `infile=upload:ID`. */
-  async receive({ rest }: Body): Promise<Parameter[]> {
+  /** Stores the files of a body and returns its parameters after `query`. A file becomes `infile=upload:ID`. */
+  async receive({ rest }: Body, query: readonly Parameter[]): Promise<Parameter[]> {
     const { tools } = this.#dependencies;
     const parameters: Parameter[] = [];
+    const receiveSource = (part: FilePart) =>
+      this.#receiveSource(part).catch((thrown: unknown) => {
+        if (part.name === 'infile') throw thrown;
+        const index = [...query, ...parameters].filter(({ name }) => name === part.name).length;
+        throw ofOption(thrown, `The file for '${part.name}'`, part.name, index);
+      });
     for await (const part of rest) {
       if (!isFile(part) && isLong(part) && takesSource(tools, part.name)) {
         const { file, parameter } = fileOf(part);
-        await this.#receiveSource(file);
+        await receiveSource(file);
         parameters.push(parameter);
       } else if (!isFile(part)) parameters.push(...(await withSamples([part], this.#dependencies)));
-      else if (part.id !== undefined) await this.#receiveSource(part);
+      else if (part.id !== undefined) await receiveSource(part);
       else if (part.name === 'asset') await this.#receiveAsset(part);
-      else if (takesSource(tools, part.name)) parameters.push(await this.#receiveSource(part));
+      else if (takesSource(tools, part.name)) parameters.push(await receiveSource(part));
       else {
         const message = `Unknown file field ${quote(part.name)}. Use 'infile', 'asset', or the name of an option whose value is a URL.`;
         throw new ConversionError('UNKNOWN_PARAMETER', message, { parameter: part.name });

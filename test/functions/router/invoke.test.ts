@@ -49,7 +49,8 @@ function run(allowed?: readonly string[], changes: object = {}, context: object 
         if (invocation.source.endsWith('/locked.docx'))
           return { ok: false, error: { code: 'PASSWORD_REQUIRED', message: 'Set --password.' } };
         if (seen.length === 1 && unconverted) return { ok: false, error, unconverted, validators: 'first' };
-        return { ok: true, objectKeys: [`${invocation.grant.prefix}${seen.length}.pdf`] };
+        const warnings = [`Warning ${seen.length}.`];
+        return { ok: true, objectKeys: [`${invocation.grant.prefix}${seen.length}.pdf`], warnings };
       },
     },
     new AbortController().signal,
@@ -60,7 +61,8 @@ describe('a source that is not a PDF', () => {
   it('is converted by its tool, and the result is deleted afterwards', async () => {
     const result = await run();
 
-    expect(result.ok).toBe(true);
+    const warnings = ['photo.jpg: Warning 2.', 'page.html: Warning 3.', 'Warning 4.'];
+    expect(result).toMatchObject({ ok: true, warnings });
     expect(seen.map(({ tool }) => tool)).toEqual(['pdftools', 'imageproc', 'html2pdf', 'pdftools']);
     expect(seen[1]!.options.page).toEqual({ width: 210, height: 297 });
     // A sent page is served like any other upload, never opened as a page of the service.

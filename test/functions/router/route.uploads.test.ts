@@ -176,6 +176,25 @@ describe('a body', () => {
     expect([...stored]).toEqual([]);
   });
 
+  it('is named with its option and place if it cannot be received', async () => {
+    dependencies = { ...dependencies, tools: [pdftools], limits: { ...CONVERSION_LIMITS, sourceBytes: 8 } };
+    const body =
+      part('name=infile; filename=a.pdf', 'first') +
+      part('name="-append"; filename=b.pdf', '2') +
+      part('name="-append"; filename=c.pdf', 'third');
+    const query = 'app=pdftools&outfile=d.pdf&-append=https://a.example/b.pdf';
+
+    const reply = await send({
+      query,
+      headers: { ...MULTIPART, accept: 'application/json' },
+      body: body + END,
+    });
+
+    expect(JSON.parse(String(reply.body)).errors).toMatchObject([
+      { code: 'SOURCE_TOO_LARGE', parameter: '-append', index: 2 },
+    ]);
+  });
+
   it('of parameters is read like a query', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
 
