@@ -31,13 +31,13 @@ export async function toolForSource(
   dependencies: Dependencies,
 ): Promise<Tool> {
   const { tools } = dependencies;
-  const { format, outputName, choices } = request;
+  const { format, outputName, choices, optionNames } = request;
   const accepting = tools.filter((tool) => !(choices?.get(tool) instanceof ConversionError));
   const found = facts ?? (await readFacts(request, url, context, dependencies));
   const target = { format, isPaged: outputName.kind !== 'one' };
   const tool =
     chooseTool(found, target, accepting) ??
-    chooseMerger(found, accepting) ??
+    (optionNames.includes('-append') ? chooseMerger(found, accepting) : undefined) ??
     chooseTool(found, target, tools);
   if (tool) return tool;
   const names = tools.map(({ name }) => name).join(', ');
@@ -45,7 +45,7 @@ export async function toolForSource(
   throw new ConversionError('UNSUPPORTED_SOURCE', message);
 }
 
-/** Returns the tool that has a source converted to a PDF, if it is the one that accepts the options. */
+/** Returns the tool that has a source converted to a PDF before it appends others, if it accepts the options. */
 function chooseMerger(found: SourceFacts, accepting: readonly Tool[]): Tool | undefined {
   return readersOf(found, 'pdf').length > 0 ? accepting.find(({ name }) => name === 'pdftools') : undefined;
 }

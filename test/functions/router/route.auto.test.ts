@@ -110,6 +110,7 @@ it('chooses the tool that has the options, and takes what becomes a PDF', async 
   const append = '-append=https://s.example/b.pdf';
   expect((await send(`${query}&outfile=a.pdf&${append}`)).headers['X-App']).toBe('pdftools');
   expect((await send(`${query}&outfile=a.pdf&--encrypt=x`)).headers['X-App']).toBe('doc2any');
+  expect((await send(`${query}&outfile=a.webp`)).body).toMatch(/a \.webp file, but doc2any writes/);
 });
 
 it('reports a source that cannot be read, and one of an unknown kind', async () => {
