@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { createUploadId } from '../../platform/storage.ts';
 import { MAX_URL_LENGTH, type Parameter } from '../../shared/options/option.ts';
-import { readDataUrl, typeOfDataUrl, typeOfMarkup } from '../../shared/source/data-url.ts';
+import { asUtf8, readDataUrl, typeOfDataUrl, typeOfMarkup } from '../../shared/source/data-url.ts';
 import { extensionOf, type FilePart } from './multipart.ts';
 
 /** Whether a value in a body is long and no URL, so that it is the content of a file if its parameter takes one. */
@@ -23,11 +23,12 @@ export function fileOf({ name, value }: Parameter): {
       : '';
   const id = createUploadId(`source${extensionOf(contentType)}`);
   let text = value;
+  const isMarkup = !isData && contentType !== '';
   // Decoded when it is stored, because the key may not have been checked yet. The text is not kept while the call waits.
   async function* bytes() {
     const sent = text;
     text = '';
-    yield isData ? readDataUrl(sent, name).content : Buffer.from(sent);
+    yield isData ? readDataUrl(sent, name).content : Buffer.from(isMarkup ? asUtf8(sent) : sent);
   }
   const content = Readable.from(bytes(), { objectMode: false });
   return {

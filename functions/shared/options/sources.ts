@@ -1,6 +1,6 @@
 import { ConversionError } from '../errors.ts';
 import { quote } from '../quote.ts';
-import { typeOfDataUrl, typeOfMarkup } from '../source/data-url.ts';
+import { asUtf8, typeOfDataUrl, typeOfMarkup } from '../source/data-url.ts';
 import type { Tool } from '../tool.ts';
 import { isBucketUrl, isSentFile, isUploadId, readUrl, URL_RULE } from './option.ts';
 import { optionNamed } from './read-options.ts';
@@ -72,7 +72,8 @@ export function readSource(text: string): string {
     return text;
   }
   const type = typeOfMarkup(text);
-  if (type !== undefined) return `data:${type};charset=utf-8,${encodeURIComponent(text.toWellFormed())}`;
+  if (type !== undefined)
+    return `data:${type};charset=utf-8,${encodeURIComponent(asUtf8(text.toWellFormed()))}`;
   if (isBucketUrl(text)) return text;
   if (text.startsWith('upload:') && isUploadId(text.slice('upload:'.length))) return text;
   if (!FILE_NAME.test(text)) return readSourceUrl(text);

@@ -43,6 +43,12 @@ export function typeOfMarkup(text: string): string | undefined {
   return /^(<\?xml[^>]*>\s*)?<svg[\s>]/.test(start) ? 'image/svg+xml' : 'text/html';
 }
 
+/** Returns HTML or SVG that declares no other encoding than that of a text that is sent. */
+export function asUtf8(markup: string): string {
+  const declared = /(<meta\b[^>]*?\bcharset\s*=\s*["']?|^\s*<\?xml\b[^>]*?\bencoding\s*=\s*["'])[\w:.-]+/gi;
+  return markup.replace(declared, '$1utf-8');
+}
+
 /** Returns the part before the comma. */
 function headOf(url: string, parameter = 'infile'): string {
   const comma = url.slice(0, MAX_HEAD).indexOf(',');

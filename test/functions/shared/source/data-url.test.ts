@@ -38,6 +38,9 @@ it.each([
   ['<h1>100% é & \ud800</h1>', 'text/html', '<h1>100% é & \ufffd</h1>'],
   ['\n <p>a', 'text/html', '\n <p>a'],
   ['<?xml version="1.0"?>\n<svg xmlns="x"/>', 'image/svg+xml', '<?xml version="1.0"?>\n<svg xmlns="x"/>'],
+  ['<meta charset=latin1>é', 'text/html', '<meta charset=utf-8>é'],
+  ['<meta content="a; charset=x-y" name=z>', 'text/html', '<meta content="a; charset=utf-8" name=z>'],
+  ['<?xml encoding="utf-16"?><p>encoding="a"', 'text/html', '<?xml encoding="utf-8"?><p>encoding="a"'],
 ])('reads markup as the source: %s', (infile, contentType, content) => {
   const read = readDataUrl(readSource(infile));
 
