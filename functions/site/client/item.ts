@@ -28,7 +28,7 @@ interface Source {
   readonly facts: SourceFacts;
 }
 
-type Part = Pick<Source, 'name' | 'file' | 'url'>;
+type Part = Pick<Source, 'name' | 'file' | 'url' | 'facts'>;
 
 /** See `FileLimits`. */
 interface Limits {
@@ -87,7 +87,7 @@ export class Item {
   outputs: readonly Output[] = [];
 
   constructor(
-    { name, file, url, facts, parts = [{ name, file, url }] }: Source,
+    { name, file, url, facts, parts = [{ name, file, url, facts }] }: Source,
     limits: Limits,
     owner: Owner,
   ) {
@@ -312,16 +312,19 @@ export class Item {
   /** Returns why the conversion cannot start, if so. */
   #refusal(): string | undefined {
     const { maxSource } = this.#limits;
-    const sizes = this.#files.map(({ size }) => size);
     if (this.#impossible !== undefined) return this.#impossible;
-    if (sizes.length === 0) return undefined;
-    if (sizes.includes(0)) return TEXT.errors.empty;
-    if (sizes.some((size) => size > maxSource)) return TEXT.errors.tooLarge(maxSource / 1e6);
+    if (this.#files.length === 0) return undefined;
     if (this.bytes > maxSource) return TEXT.errors.tooLargeTogether(sizeOf(this.bytes), maxSource / 1e6);
     return refusal();
   }
 
   async run(): Promise<void> {
+    const { maxSource } = this.#limits;
+    const unusable = this.#parts.find(({ file }) => file && (file.size === 0 || file.size > maxSource));
+    if (unusable) {
+      this.#blame(unusable, unusable.file?.size ? TEXT.errors.tooLarge(maxSource / 1e6) : TEXT.errors.empty);
+      return;
+    }
     const refused = this.#refusal();
     if (refused !== undefined) {
       this.fail(refused, refused === refusal() ? signInLink() : []);
@@ -369,19 +372,16 @@ export class Item {
 
   #send(signal: AbortSignal, onSent: (share: number) => void): Promise<ConversionResult> {
     const args = this.#args();
-    const parts = this.#parts.map((part, index) => ({
-      ...part,
-      parameter: index === 0 ? 'infile' : '-append',
-    }));
+    const sources = this.#parts.map(
+      ({ file, url = '' }, index) => [index === 0 ? 'infile' : '-append', file ?? url] as const,
+    );
     const query = encodePairs([
-      ['app', this.isCombined ? 'pdftools' : 'auto'],
-      ...parts.flatMap(({ parameter, url }) => (url === undefined ? [] : [[parameter, url] as const])),
+      ['app', this.#parts.length > 1 ? 'pdftools' : 'auto'],
       ['outfile', resultName(this.name, this.target)],
       ...(args === '' ? [] : [['_args', args] as const]),
     ]);
-    const files = parts.flatMap(({ parameter, file }) => (file ? [[parameter, file] as const] : []));
     const url = `${location.origin}/api/?${query}`;
-    return convert({ url }, { files, ...accessOf(), maxBody: this.#limits.maxBody, signal, onSent });
+    return convert({ url }, { sources, ...accessOf(), maxBody: this.#limits.maxBody, signal, onSent });
   }
 
   #end(ended: ConversionResult, started: number): void {
@@ -410,10 +410,11 @@ export class Item {
   #explain({ errors, isDemo }: ConversionResult): void {
     const [{ code = '', detail, parameter, index } = { detail: '' } as Problem] = errors;
     const { codes, demo, demoLimit, badKey, expired } = TEXT.errors;
+    const isProtected = /PASSWORD/.test(code);
     const isOther = this.kind === 'zip' && code === 'UNSUPPORTED_SOURCE';
     const known = isOther ? TEXT.errors.zip : codes[code];
     const at = parameter === 'infile' ? 0 : parameter === '-append' ? (index ?? Number.NaN) + 1 : Number.NaN;
-    const culprit = this.isCombined ? this.#parts[at] : undefined;
+    const culprit = this.#parts[this.isCombined ? at : 0];
     if (code === 'INVALID_KEY') {
       const hasKey = accessOf().key !== '';
       if (!hasKey) void refresh();
@@ -421,18 +422,25 @@ export class Item {
     } else if (isDemo) {
       this.fail(code === 'RATE_LIMITED' ? demoLimit : (known ?? demo), signInLink());
     } else if (culprit) {
-      const others = this.#parts.filter((part) => part !== culprit);
-      const skip = create('button', { type: 'button', className: 'small' }, TEXT.goOn(culprit.name));
-      skip.addEventListener('click', () => {
-        this.#parts = others;
-        this.#describe();
-        this.#owner.start(this);
-      });
-      this.fail(`${culprit.name}: ${known ?? detail}`, others.length > 0 ? [create('p', {}, skip)] : []);
-    } else if (code === 'PASSWORD_REQUIRED' || code === 'WRONG_PASSWORD') {
-      this.fail(known!, [this.#passwordField()]);
-      this.#status.querySelector('input')?.focus();
+      // Among several sources, only PDFs are opened with a password.
+      const isClosed = isProtected && this.isCombined && kindOf(culprit.facts) !== 'pdf';
+      this.#blame(culprit, (!isClosed && known) || detail, isProtected && !isClosed);
     } else this.fail(known ?? detail);
+  }
+
+  /** Shows why a part failed, and offers to enter its password or to go on without it. */
+  #blame(culprit: Part, detail: string, takesPassword = false): void {
+    const others = this.#parts.filter((part) => part !== culprit);
+    const skip = create('button', { type: 'button', className: 'small' }, TEXT.goOn(culprit.name));
+    skip.addEventListener('click', () => {
+      this.#parts = others;
+      this.#describe();
+      this.#owner.start(this);
+    });
+    const more = others.length > 0 ? [create('p', {}, skip)] : [];
+    const field = takesPassword ? [this.#passwordField()] : [];
+    this.fail(this.isCombined ? `${culprit.name}: ${detail}` : detail, [...field, ...more]);
+    this.#status.querySelector('input')?.focus();
   }
 
   #passwordField(): HTMLElement {

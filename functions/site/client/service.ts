@@ -46,8 +46,8 @@ interface ConversionCall {
   readonly key: string;
   /** Whether somebody is signed in, who needs no key. */
   readonly isMember?: boolean;
-  /** Files, each with the parameter that it is the value of. */
-  readonly files?: ReadonlyArray<readonly [parameter: string, file: File]>;
+  /** Files and URLs in their order, each with the parameter that it is the value of. */
+  readonly sources?: ReadonlyArray<readonly [parameter: string, file: File | string]>;
   /** Maximum bytes of files that a request may contain. */
   readonly maxBody?: number;
   readonly signal: AbortSignal;
@@ -72,21 +72,23 @@ const MEMBERS = 'convert';
 
 /** Converts. Without a key and a session, the service converts in demo mode and replies with text. */
 export async function convert({ url }: ApiCall, call: ConversionCall): Promise<ConversionResult> {
-  const { key, isMember = false, files = [], maxBody = Number.POSITIVE_INFINITY, signal } = call;
+  const { key, isMember = false, sources = [], maxBody = Number.POSITIVE_INFINITY, signal } = call;
   const { origin, search } = new URL(url);
   const endpoint = key === '' ? new URL(MEMBERS, import.meta.url).href : `${origin}/api/`;
   const headers = { ...(key !== '' && { 'X-Api-Key': key }), Accept: 'application/json' };
   const uploaded: string[] = [];
   try {
-    if (key === '' && !isMember) return await convertDemo(url, signal);
-    const isLarge = files.reduce((sum, [, { size }]) => sum + size, 0) > maxBody;
+    const files = sources.flatMap(([, source]) => (source instanceof File ? source : []));
+    // A form keeps URLs in their order between files.
+    const isForm = files.length > 0 && files.reduce((sum, { size }) => sum + size, 0) <= maxBody;
     let added = '';
-    for (const [parameter, file] of isLarge ? files : []) {
+    for (const [parameter, file] of isForm ? [] : sources) {
       const sent = await upload(endpoint, file, { ...call, headers }, uploaded);
       if ('errors' in sent) return sent;
       added += `&${encodePairs([[parameter, sent.infile]])}`;
     }
-    const body = isLarge || files.length === 0 ? undefined : formOf(files);
+    if (key === '' && !isMember) return await convertDemo(`${url}${added}`, signal);
+    const body = isForm ? formOf(sources) : undefined;
     // Only a form may use the session.
     const method = body || key === '' ? 'POST' : 'GET';
     const target = `${endpoint}${search}${added}`;
@@ -123,19 +125,20 @@ function sentenceOf(text: string, status: number): string {
   return status === 413 ? TEXT.errors.codes.SOURCE_TOO_LARGE! : TEXT.errors.foreign(status);
 }
 
-function formOf(files: NonNullable<ConversionCall['files']>): FormData {
+function formOf(sources: NonNullable<ConversionCall['sources']>): FormData {
   const form = new FormData();
-  for (const [parameter, file] of files) form.append(parameter, file);
+  for (const [parameter, file] of sources) form.append(parameter, file);
   return form;
 }
 
 /** Uploads a file with a form of the service, and returns its `infile`, or what the service refused. */
 async function upload(
   endpoint: string,
-  file: File,
+  file: File | string,
   { headers, signal, onSent }: ConversionCall & { headers: Readonly<Record<string, string>> },
   uploaded: string[],
 ): Promise<{ readonly infile: string } | ConversionResult> {
+  if (typeof file === 'string') return { infile: file };
   const issue = `${uploadsOf(endpoint)}?name=${encodeURIComponent(file.name)}`;
   const issued = await fetch(issue, { method: 'POST', headers, signal });
   if (!issued.ok) {
@@ -202,7 +205,7 @@ async function convertDemo(url: string, signal: AbortSignal): Promise<Conversion
     };
   }
   const name = decodeURIComponent(new URL(result).pathname.split('/').at(-1) ?? '');
-  const head = await fetch(result, { method: 'GET', signal, cache: 'default' });
+  const head = await fetch(result, { signal });
   const contentType = head.headers.get('Content-Type') ?? '';
   const { size } = await head.blob();
   return {

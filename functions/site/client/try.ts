@@ -231,7 +231,7 @@ async function run(): Promise<void> {
   const ended = await convert(call(), {
     key: apiKey,
     isMember,
-    files: file ? [['infile', file]] : [],
+    sources: file ? [['infile', file]] : [],
     maxBody,
     signal,
     onSent,

@@ -405,6 +405,41 @@ describe('the page for everyone', () => {
     expect(pages[0]!.text).toBe('');
   });
 
+  it('combines files and samples in the order of the list, also if only one of them is left', async () => {
+    await writeFile(file('broken.pdf'), '%PDF-1.7 nothing');
+    await writeFile(file('empty.pdf'), '');
+    await invite('office@example.com');
+    const sample = (name: string) => page().click(`[data-sample="${name}"]`);
+    const last = '#items > li:last-child';
+    const pagesOf = async () => {
+      const link = await page().waitForSelector(`${last} a[download]`);
+      return (await readPdf(await (await fetch(await link!.evaluate(({ href }) => href))).bytes())).pages;
+    };
+
+    await sample('picture.png');
+    await choose('report.pdf');
+    await page().waitForSelector('#items > li:nth-child(2)');
+    await sample('picture.png');
+    await page().click('#combine');
+    const texts = (await pagesOf()).map(({ text }) => text !== '');
+    await page().click('#clear');
+    await choose('letter.docx', 'broken.pdf', 'empty.pdf');
+    await page().click('#combine');
+    const errors: unknown[] = [];
+    for (const _ of [1, 2]) {
+      await page().waitForSelector(`${last}[data-state=failed]`);
+      errors.push(await page().$eval(`${last} .error`, ({ textContent }) => textContent));
+      await page().click(`${last} .status button`);
+    }
+
+    expect(texts).toEqual([false, true, true, true, false]);
+    expect(await pagesOf()).toHaveLength(3);
+    expect(errors).toEqual([
+      'empty.pdf: This file is empty.',
+      'broken.pdf: This file is damaged or incomplete.',
+    ]);
+  });
+
   it('orders files by keys and by dragging, and shows pictures', async () => {
     await invite('office@example.com');
     const names = () => page().$$eval('#items .title strong', (all) => all.map((each) => each.textContent));

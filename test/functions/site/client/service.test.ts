@@ -98,11 +98,11 @@ it.each([
 ])('shows a sentence for a reply with status %i and type %s', async (status, type, text, sentence) => {
   replying(status, type, text);
   const call = { key: 'K', signal: new AbortController().signal, onSent: () => {} };
-  const files = [['infile', new File(['content'], 'a.docx')]] as const;
+  const sources = [['infile', new File(['content'], 'a.docx')]] as const;
 
   const ends = [
     await convert({ url: 'https://a.example/api/?outfile=a.pdf' } as never, call),
-    await convert({ url: 'https://a.example/api/?outfile=a.pdf' } as never, { ...call, files, maxBody: 1 }),
+    await convert({ url: 'https://a.example/api/?outfile=a.pdf' } as never, { ...call, sources, maxBody: 1 }),
   ];
 
   const told = ends.map(({ errors }) => errors[0]?.detail);
