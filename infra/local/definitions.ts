@@ -117,7 +117,7 @@ export const SETTINGS = {
     { ...MEBIBYTES, absent: undefined, shown: 'a quarter of the disk, at most 10240' },
   ),
   RESULT_LIFE: integer('hours after which results are deleted', { min: 1, max: 8760, absent: 24 }),
-  URL_LIFETIME: integer('lifetime of a result URL in seconds', { min: 1, max: 86_400, absent: 3600 }),
+  URL_LIFETIME: integer('lifetime of an API result URL in seconds', { min: 1, max: 86_400, absent: 3600 }),
   LIMIT_PER_MINUTE: integer('requests per minute for keys without their own limit; 0 means no limit', {
     ...COUNTS,
     absent: 6000,

@@ -33,8 +33,8 @@ interface DiskGrant extends Record<string, unknown>, Omit<GrantRequest, 'lifetim
 }
 
 export interface DiskStorage extends Required<Pick<Uploads, 'receive' | 'exists' | 'keep' | 'remove'>> {
-  /** The router's side. URLs are below `base`, such as `http://localhost:3000/files`. */
-  at(base: string): Storage;
+  /** The router's side. URLs are below `base`, such as `http://localhost:3000/files`, and expire after `lifetime` seconds. */
+  at(base: string, lifetime?: number): Storage;
   /** The router's side of uploads. Forms are sent to `url`. */
   uploadsAt(url: string): Uploads;
   /** The tool's side. Moves a file into the storage. */
@@ -218,20 +218,20 @@ export function createDiskStorage({
       },
     }),
 
-    at: (base) => ({
-      urlLifetime,
-      grant: async ({ prefix, maxBytes, lifetime, contentType, account }) => {
+    at: (base, lifetime = urlLifetime) => ({
+      urlLifetime: lifetime,
+      grant: async ({ prefix, maxBytes, contentType, account, ...granted }) => {
         // Rejects the conversion before it begins.
         quota.check(account, 1);
         space?.check();
-        const expires = performance.now() + lifetime;
+        const expires = performance.now() + granted.lifetime;
         const signature = sign('grant', prefix, maxBytes, expires, contentType, account);
         return { prefix, maxBytes, expires, contentType, account, signature };
       },
       exists: (objectKey) => isFile(filePathFor(objectKey)),
       remove,
       url: async (objectKey) => {
-        const expires = Math.floor(Date.now() / 1000) + urlLifetime;
+        const expires = Math.floor(Date.now() / 1000) + lifetime;
         const path = objectKey.split('/').map(encodeURIComponent).join('/');
         return `${base}/${path}?expires=${expires}&signature=${signAddress(objectKey, expires)}`;
       },

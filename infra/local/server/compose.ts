@@ -256,9 +256,9 @@ export async function composeService(
     traces,
   };
 
-  const at = (origin: string) => ({
+  const at = (origin: string, lifetime?: number) => ({
     ...common,
-    storage: storage.at(origin + FILES_PATH.slice(0, -1)),
+    storage: storage.at(origin + FILES_PATH.slice(0, -1), lifetime),
     uploads: storage.uploadsAt(`${origin}/api/uploads`),
   });
   const isException = matchExceptions(settings.allowSources);
@@ -299,7 +299,9 @@ export async function composeService(
     async route(request: HttpRequest, origin: string, signal: AbortSignal) {
       requests += 1;
       try {
-        const dependencies = { ...at(origin), queue: queueOfJobs };
+        // The page lists a member's results until they are deleted.
+        const lifetime = request.member && settings.resultLife / 1000;
+        const dependencies = { ...at(origin, lifetime), queue: queueOfJobs };
         const reply = await route({ ...request, origin }, dependencies, signal);
         const code = reply.headers['X-Error-Code'];
         if (code !== undefined) metrics?.refused(code);
