@@ -36,11 +36,14 @@ export interface Service {
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;
+  /** The parameter at fault, and the position of the file at fault among its values. */
+  readonly place: { readonly parameter?: string; readonly index?: number };
 
-  constructor(code: ErrorCode, message: string, retryAfter?: number) {
+  constructor(code: ErrorCode, message: string, retryAfter?: number, place: Failure['place'] = {}) {
     super(message);
     this.code = code;
     this.retryAfter = retryAfter;
+    this.place = place;
   }
 }
 
@@ -50,16 +53,19 @@ export interface ServiceOutput {
 }
 
 /** Reads a reply. @throws Failure with the error in it. */
-export function outputsIn({ status, body, retryAfter }: ServiceReply): readonly ServiceOutput[] {
+export function outputsIn({ status, body, retryAfter }: ServiceReply) {
   const reply = parse(body);
-  if (status === 200 && Array.isArray(reply?.outputs)) return reply.outputs;
+  if (status === 200 && Array.isArray(reply?.outputs))
+    return { outputs: reply.outputs, warnings: reply.warnings ?? [] };
   if (reply?.code !== undefined && Object.hasOwn(ERRORS, reply.code))
-    throw new Failure(reply.code, reply.detail ?? '', retryAfter);
+    throw new Failure(reply.code, reply.detail ?? '', retryAfter, reply.errors?.[0]);
   throw new Error(`The service returned status ${status} and no description of it. Check --url.`);
 }
 
 interface Reply {
   readonly outputs?: readonly ServiceOutput[];
+  readonly warnings?: readonly string[];
+  readonly errors?: readonly Failure['place'][];
   readonly code?: ErrorCode;
   readonly detail?: string;
 }

@@ -18,11 +18,10 @@ export interface Input {
   readonly open?: () => Promise<Blob>;
 }
 
-/** Finds the inputs that the arguments name, without duplicates. @throws UsageError for one that does not exist. */
+/** Finds the inputs that the arguments name. @throws UsageError for one that does not exist. */
 export async function findInputs(args: readonly string[], list?: string): Promise<Input[]> {
   const listed = list === undefined ? [] : readList(list);
-  const found = await Promise.all([...args, ...listed].map(inputsOf));
-  return [...new Map(found.flat().map((input) => [input.id, input])).values()];
+  return (await Promise.all([...args, ...listed].map(inputsOf))).flat();
 }
 
 function readList(path: string): string[] {

@@ -89,7 +89,7 @@ export async function planJobs(
     }),
   );
   checkOptions(jobs, tools);
-  if (!command.overwrite) checkInputs(jobs, inputs);
+  if (!command.overwrite) checkInputs(jobs, [...inputs, ...options.flatMap(({ input = [] }) => input)]);
   return jobs;
 }
 
@@ -116,7 +116,8 @@ function oneResult({ to, format }: Command, inputs: readonly Input[]) {
  * Names the results after their inputs. Inputs that differ only in their extension keep it: `a.docx.pdf`,
  * `a.odt.pdf`.
  */
-function resultsIn(directory: string, { format }: Command, inputs: readonly Input[]) {
+function resultsIn(directory: string, { format }: Command, named: readonly Input[]) {
+  const inputs = [...new Map(named.map((input) => [input.id, input])).values()];
   if (format === undefined) throw new UsageError('A directory needs --format, such as --format pdf.');
   const bare = inputs.map(({ path }) =>
     path === '' ? 'input' : path.slice(0, path.length - extname(path).length),

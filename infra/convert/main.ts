@@ -6,7 +6,7 @@ import { printable } from '../../functions/shared/quote.ts';
 import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
 import { type Command, readCommand, UsageError } from './command.ts';
-import { remoteService, type Service } from './converter.ts';
+import { type Failure, remoteService, type Service } from './converter.ts';
 import { findInputs } from './inputs.ts';
 import { directoryOf, type Job, planJobs, STANDARD_OUTPUT } from './jobs.ts';
 import { openLedger } from './ledger.ts';
@@ -24,7 +24,7 @@ try {
   else process.exitCode = await run(command, stopped.signal);
 } catch (thrown) {
   process.stderr.write(`${printable((thrown as Error).message)}\n`);
-  if (thrown instanceof UsageError) process.stderr.write(`Run 'docmill --help' for all options.\n`);
+  if (thrown instanceof UsageError) process.stderr.write(`Run 'docmill --help' for usage.\n`);
   process.exitCode = thrown instanceof UsageError ? 2 : 1;
 }
 
@@ -42,8 +42,11 @@ async function run(command: Command, signal: AbortSignal): Promise<number> {
     const service = await open(command, jobs);
     const watch = {
       converted: progress.converted,
-      failed: ({ input }: (typeof jobs)[number], { code, message }: { code: string; message: string }) =>
-        progress.failed(`${input.name}: ${code} ${message}`),
+      warned: ({ input }: Job, warning: string) => progress.tell(`${input.name}: ${warning}`),
+      failed: ({ input, query }: Job, { code, message, place }: Failure) => {
+        const found = query.filter(({ name }) => name === place.parameter)[place.index ?? Number.NaN];
+        progress.failed(`${found?.input?.name ?? found?.value ?? input.name}: ${code} ${message}`);
+      },
     };
     try {
       await runJobs(jobs, { service, ledger, watch, size: command.jobs }, signal);

@@ -22,7 +22,14 @@ export function showProgress(
       `\r\x1b[K${converted + failed}/${total}, ${failed} failed, ${rate.toFixed(1)}/s, ${duration(left)} left`,
     );
   };
+  const tell = (line: string) => {
+    clear();
+    // The name of an input may contain what controls a terminal.
+    output.write(`${printable(line)}\n`);
+    show();
+  };
   return {
+    tell,
     /** Shows what is being done before the first conversion. */
     starting(text: string) {
       if (output.isTTY) output.write(`\r\x1b[K${text}`);
@@ -33,10 +40,7 @@ export function showProgress(
     },
     failed(line: string) {
       failed += 1;
-      clear();
-      // The name of an input may contain what controls a terminal.
-      output.write(`${printable(line)}\n`);
-      show();
+      tell(line);
     },
     /** Returns what was done. */
     end() {

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { withAnySignal } from '../../functions/shared/time.ts';
-import { Failure, outputsIn, type Service, type ServiceOutput, type ServiceRequest } from './converter.ts';
+import { Failure, outputsIn, type Service, type ServiceRequest } from './converter.ts';
 import type { Input } from './inputs.ts';
 import { type Job, pathOf } from './jobs.ts';
 import type { Ledger } from './ledger.ts';
@@ -19,6 +19,7 @@ const BYTES = { 'Content-Type': 'application/octet-stream' };
 
 interface Watch {
   converted(): void;
+  warned(job: Job, warning: string): void;
   failed(job: Job, failure: Failure): void;
 }
 
@@ -34,8 +35,10 @@ export async function runJobs(
     for (const job of waiting) {
       stop.throwIfAborted();
       try {
-        ledger.add(job, await convert(job, service, ledger.nameOf(job), stop));
+        const { paths, warnings } = await convert(job, service, ledger.nameOf(job), stop);
+        ledger.add(job, paths);
         watch.converted();
+        for (const warning of warnings) watch.warned(job, warning);
       } catch (thrown) {
         stop.throwIfAborted();
         if (!(thrown instanceof Failure) || thrown.code === 'INVALID_KEY') {
@@ -51,14 +54,9 @@ export async function runJobs(
   );
 }
 
-/** Converts one input and returns the paths of its results. */
-async function convert(
-  job: Job,
-  service: Service,
-  name: string | undefined,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const outputs = await request(job, service, name, signal);
+/** Converts one input and returns the paths of its results, and what they lack. */
+async function convert(job: Job, service: Service, name: string | undefined, signal: AbortSignal) {
+  const { outputs, warnings } = await request(job, service, name, signal);
   const paths: string[] = [];
   for (const { url, page } of outputs) {
     const path = pathOf(job, page);
@@ -84,15 +82,10 @@ async function convert(
     }
     paths.push(path);
   }
-  return paths;
+  return { paths, warnings };
 }
 
-async function request(
-  job: Job,
-  service: Service,
-  name: string | undefined,
-  signal: AbortSignal,
-): Promise<readonly ServiceOutput[]> {
+async function request(job: Job, service: Service, name: string | undefined, signal: AbortSignal) {
   for (let attempt = 1; ; attempt += 1) {
     const reply = await service.send({ ...(await callOf(job)), name }, signal);
     try {

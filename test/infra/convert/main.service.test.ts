@@ -100,6 +100,7 @@ describe('docmill', () => {
         ['kept/a.png', '--to', 'kept/link.png'],
         ['kept', '--to', 'kept/', '--format', 'png'],
         ['kept/page-1.png', '--to', 'kept/page-%d.png'],
+        ['kept/page-1.png', '-composite', 'kept/a.png', '--to', 'kept/a.png'],
       ].map((args) => plan(args.map((arg) => (arg.startsWith('kept') ? path(arg) : arg))).catch(String)),
     );
 
@@ -111,6 +112,7 @@ describe('docmill', () => {
     const { code, stderr } = await convert(
       'report.pdf',
       'letter.docx',
+      'report.pdf',
       '--to',
       'all.pdf',
       '-append',
@@ -118,7 +120,21 @@ describe('docmill', () => {
     );
     const { pages } = await readPdf(readFileSync(path('all.pdf')));
 
-    expect([code, stderr, pages.length, pages.at(-1)!.text]).toEqual([0, '', 7, '']);
+    expect([code, stderr, pages.length, pages.at(-1)!.text]).toEqual([0, '', 10, '']);
+  });
+
+  it('names the file that cannot be merged, and what a damaged one lacks', async () => {
+    writeFileSync(path('none.pdf'), '');
+    const photo = await sharp(await picture(300))
+      .jpeg()
+      .toBuffer();
+    writeFileSync(path('half.jpg'), photo.subarray(0, photo.length - 2));
+
+    const failed = await convert('report.pdf', 'letter.docx', 'none.pdf', '--to', 'both.pdf');
+    const warned = await convert('report.pdf', 'half.jpg', '--to', 'both.pdf');
+
+    expect(failed.stderr).toMatch(/^none\.pdf: CORRUPT_SOURCE .* The source is empty\.\n$/);
+    expect(warned.stderr).toMatch(/^report\.pdf: half\.jpg: The image is damaged\./);
   });
 
   it('writes to standard output, and files with the usual mode', async () => {
@@ -349,7 +365,7 @@ describe('docmill', () => {
   });
 
   it('prints a mistake, and how to get help', async () => {
-    const message = "There is no file 'missing.docx'.\nRun 'docmill --help' for all options.\n";
+    const message = "There is no file 'missing.docx'.\nRun 'docmill --help' for usage.\n";
 
     expect(await convert('missing.docx', '--to', 'a.pdf')).toEqual({ code: 2, stdout: '', stderr: message });
     expect(names()).not.toContain('a.pdf');
