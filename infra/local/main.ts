@@ -115,7 +115,7 @@ function offerCalls(): void {
   const apiKey = made ?? '$API_KEY';
   say('Paste one of these into a shell. Each returns the URL of its result:');
   for (const sample of SAMPLES)
-    say(`  curl -g "${publicOrigin}/api/?${sampleQuery(sample, samples.host, apiKey)}"`);
+    say(`  curl -g "${publicOrigin}/api/?${sampleQuery(sample, undefined, apiKey)}"`);
 }
 
 async function stop(code: number): Promise<void> {

@@ -36,13 +36,14 @@ export async function serveSamples(): Promise<SampleServer> {
   return { host: `127.0.0.1:${port}`, close: () => server.close() };
 }
 
-/** Returns the query of a sample request, as a person would type it. */
+/** Returns the query of a sample request, as a person would type it. Without a host, the service finds the sample itself. */
 export function sampleQuery(
   { tool, infile, outfile, options }: (typeof SAMPLES)[number],
-  host: string,
+  host: string | undefined,
   apiKey: string,
 ): string {
-  const pairs = { apikey: apiKey, app: tool, infile: `http://${host}/${infile}`, outfile, ...options };
+  const source = host === undefined ? `sample:${infile}` : `http://${host}/${infile}`;
+  const pairs = { apikey: apiKey, app: tool, infile: source, outfile, ...options };
   return (
     Object.entries(pairs)
       // Shells expand exclamation marks in double quotes.
