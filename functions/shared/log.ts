@@ -54,6 +54,9 @@ function prettyLine(
 /** Matches a URL, capturing scheme and host. The scheme's length is bounded to keep matching linear. */
 const URLS = /([a-z][a-z0-9+.-]{0,30}:\/\/)(?:[^\s/?#@]*@)*([^\s/?#'"]*)[^\s"]*/gi;
 
+/** Matches what libxml2 says about a place in a document, which may be names in it. */
+const XML_DETAIL = /(?<=XML parse error: .{0,80} of data:).*/s;
+
 /**
  * Describes an error for the log by its chain of causes. Messages to callers are left out, because they quote
  * callers, pages and servers. URLs are reduced to their host, and API keys are removed.
@@ -64,7 +67,9 @@ export function describe(thrown: unknown): string {
     parts.push(describeOne(error));
     error = error instanceof Error ? error.cause : undefined;
   }
-  return withoutApiKeys(parts.join(' < ').slice(0, 20_000).replace(URLS, '$1$2/…')).slice(0, 2000);
+  return withoutApiKeys(
+    parts.join(' < ').slice(0, 20_000).replace(URLS, '$1$2/…').replace(XML_DETAIL, ' …'),
+  ).slice(0, 2000);
 }
 
 /** Lines of an engine that tell of a problem, and never only repeat the document. */

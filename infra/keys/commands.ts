@@ -439,7 +439,7 @@ async function signUrl({ id, url, expires }: Link, keys: Keys): Promise<string> 
 /** Returns a new key with the ID of the account that it names, which must exist. */
 async function withAccount(key: NewKey, context: Context): Promise<NewKey> {
   if (key.account === undefined) return key;
-  const hint = ' Leave out --account to create one.';
+  const hint = ' A person has one after using an invitation. Leave out --account to create another.';
   const account = await accountIn(context, key.account, hint);
   if (!(await context.accounts.get(account))) throw noAccountError(account, hint);
   return { ...key, account };

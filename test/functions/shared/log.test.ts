@@ -75,6 +75,11 @@ describe('the log', () => {
     ['a password', 'https://user:SECRET@x.example/a and more', 'https://x.example/… and more'],
     ['a password with an at sign', 'https://user:a@SECRET@x.example:8080', 'https://x.example:8080/…'],
     ['an API key', `expected ${createApiKey()}(`, 'expected …('],
+    [
+      'a name in XML',
+      'XML parse error: line 2 of data: mismatch: SECRET',
+      'XML parse error: line 2 of data: …',
+    ],
     ['an API key in lower case', `expected ${createApiKey().toLowerCase()}`, 'expected …'],
   ])('leaves the secrets out of a message with %s', (_, message, told) => {
     expect(tell(new Error(message))).toBe(`Error: ${told}`);

@@ -261,7 +261,8 @@ it('adds a key only to an account that exists', async () => {
   expect(further.account).toBe(account);
   expect(missing).toMatchObject({
     code: 1,
-    stderr: 'There is no account nobody-at-all. Leave out --account to create one.\n',
+    stderr:
+      'There is no account nobody-at-all. A person has one after using an invitation. Leave out --account to create another.\n',
   });
 });
 
