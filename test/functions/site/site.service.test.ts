@@ -546,6 +546,8 @@ describe('the page for everyone', () => {
     await page().waitForSelector('#signed-in:not([hidden])');
 
     expect((await fetch(link!)).status).toBe(200);
+    // As long as the result.
+    expect(Number(new URL(link!).searchParams.get('expires'))).toBeGreaterThan(Date.now() / 1000 + 23 * 3600);
     expect(await earlier()).toEqual([]);
     await choose('letter.docx');
     await page().click('#items .head > button');
