@@ -42,8 +42,12 @@ function fill(file: string, left = 0): void {
 /** Converts the sample picture to a PNG with sides of so many pixels. */
 function convert(side: number): Promise<Response> {
   const sample = SAMPLES.find(({ tool }) => tool === 'imageproc')!;
-  const infile = /http:\/\/127\.0\.0\.1:\d+\/picture\.png/.exec(server.log())![0];
-  return server.ask({ app: sample.tool, infile, outfile: 'a.png', '-resize': `${side}x${side}!` });
+  return server.ask({
+    app: sample.tool,
+    infile: 'sample:picture.png',
+    outfile: 'a.png',
+    '-resize': `${side}x${side}!`,
+  });
 }
 
 describe('a disk that is full', () => {
