@@ -408,6 +408,7 @@ Send GET /api/?app=TOOL&infile=URL&outfile=NAME.EXTENSION with the API key in th
 app=auto chooses the tool by the source and the format, and the header X-App names it.
 The response is the text "[Output] URL<br>"; with the header "Accept: application/json" it is JSON, and errors are
 application/problem+json. POST /api/json takes the same parameters as a JSON object, and always responds with JSON.
+_async=1 responds at once with the URL of a job, and GET on that URL with ?wait=30 returns the job as JSON.
 To send a file instead of a URL, POST it to /api/ as multipart/form-data with the fields app, outfile and infile.
 outfile=page-*.png writes one file per page, and outfile=pages.png.zip an archive.
 
