@@ -7,6 +7,7 @@ import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
 import { type Command, readCommand, UsageError } from './command.ts';
 import { type Failure, remoteService, type Service } from './converter.ts';
+import { describeOptions } from './help.ts';
 import { findInputs } from './inputs.ts';
 import { directoryOf, type Job, planJobs, STANDARD_OUTPUT } from './jobs.ts';
 import { openLedger } from './ledger.ts';
@@ -19,8 +20,11 @@ const stopped = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
 
 try {
-  const command = readCommand(process.argv.slice(2), ALL);
-  if (command.help) process.stdout.write(readFileSync(join(import.meta.dirname, 'help.txt')));
+  const [first, word] = process.argv.slice(2);
+  const isQuestion = first === '--help' && word !== undefined;
+  const command = readCommand(isQuestion ? ['--help'] : process.argv.slice(2), ALL);
+  if (isQuestion) process.stdout.write(describeOptions(word, ALL));
+  else if (command.help) process.stdout.write(readFileSync(join(import.meta.dirname, 'help.txt')));
   else process.exitCode = await run(command, stopped.signal);
 } catch (thrown) {
   process.stderr.write(`${printable((thrown as Error).message)}\n`);

@@ -13,7 +13,7 @@ const root = join(dirname(realpathSync(fileURLToPath(import.meta.url))), '../..'
 const args = process.argv.slice(2);
 // npm runs scripts in the checkout, but paths are relative to the directory in which the command was typed.
 const cwd = process.env.npm_lifecycle_event === 'convert' ? process.env.INIT_CWD : process.cwd();
-if (args[0] === '--help') {
+if (args[0] === '--help' && args.length === 1) {
   process.stdout.write(readFileSync(join(root, 'infra/convert/help.txt')));
   process.exit();
 }
