@@ -11,6 +11,7 @@ import { coverOptions, type Html2pdfOptions } from './options.ts';
 import { changesOf, finishOf, type html2pdf } from './tool.ts';
 
 const PICTURED = 'A filter of CSS turns text into a picture.';
+const NO_LANGUAGE = 'The document states no language. The element <html> needs the attribute lang.';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
@@ -50,6 +51,7 @@ export function createEngine(
         overlays,
         pageCount,
         settled,
+        hasLanguage,
         warnings: ownWarnings = [],
       } = await browsers.run(conversion);
       const facts = {
@@ -60,7 +62,8 @@ export function createEngine(
       for (const overlay of overlays) pdf = await pdf.edit({ overlay: { path: overlay } });
       const isPicture = overlays.some((overlay) => basename(overlay) === TEXT_LAYER);
       const changes = { ...changesOf(options), before: cover };
-      const finish = { ...finishOf(options), obstacles: isPicture ? [PICTURED] : [] };
+      const obstacles = [...(isPicture ? [PICTURED] : []), ...(hasLanguage ? [] : [NO_LANGUAGE])];
+      const finish = { ...finishOf(options), obstacles };
       const { pdf: finished, warnings } = await finishPdf(pdf, changes, finish);
       const sourceKind = conversion.files ? 'upload' : 'url';
       return {

@@ -98,12 +98,13 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   ];
   const named = hasSections(header) || hasSections(footer);
   // The browser runs them in this order.
-  const [, , title, headings, hasText] = await Promise.all([
+  const [, , title, headings, hasText, hasLanguage] = await Promise.all([
     checkLength(session, paper, limits),
     addStyleSheet(session, rules.join('\n')),
     evaluate(session, '() => document.title').then(String),
     options.outline || named ? readHeadings(session) : [],
     hasFilteredText(session),
+    evaluate(session, "() => document.documentElement.lang !== ''").then(Boolean),
   ]);
   // Printing needs no frames.
   session.frames.stop();
@@ -162,7 +163,7 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
   // Letters are lower than their line.
   if (heightOf(header) > paper.top + 1 || heightOf(footer) > paper.bottom + 1)
     warnings.push('A header or footer may be higher than its margin, and cut by the edge of the paper.');
-  const reply = { settled, pageCount, hasText, warnings };
+  const reply = { settled, pageCount, hasText, hasLanguage, warnings };
   if (!isNumbered) return reply;
 
   const url = request.url;

@@ -43,6 +43,8 @@ export interface PageReply {
   readonly hasOverlay?: true;
   /** Whether it wrote `TEXT_LAYER`. */
   readonly hasText?: boolean;
+  /** Whether the page states its language. Otherwise Chromium writes its own into a PDF. */
+  readonly hasLanguage?: boolean;
   /** Number of pages in the document. */
   readonly pageCount?: number;
   /** Sentences for the caller. */
