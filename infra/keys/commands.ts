@@ -1,14 +1,11 @@
 import { userInfo } from 'node:os';
 import { ACCESS, isPrefix } from '../../functions/buckets/places.ts';
-import type { Prefixes } from '../../functions/buckets/prefixes.ts';
 import {
   LINK_PARAMETERS,
   readRequest,
   withSamples,
   withWholeInfile,
 } from '../../functions/conversion/request.ts';
-import type { Jobs } from '../../functions/jobs/store.ts';
-import type { WebhookSecrets } from '../../functions/jobs/webhooks/secrets.ts';
 import { lastUsedOf } from '../../functions/platform/accounts.ts';
 import { type KeyRecord, type Keys, keyIdOf, type NewKey } from '../../functions/platform/keys.ts';
 import {
@@ -37,11 +34,8 @@ import {
 } from './print.ts';
 
 export interface Stores extends ErasableStores {
-  readonly jobs: Jobs;
-  readonly webhookSecrets: WebhookSecrets;
   /** Origin of the site. */
   readonly origin: string;
-  readonly prefixes: Prefixes;
   /** Absent on one machine, where nothing is billed. */
   readonly priceRows?: PriceRows | undefined;
 }

@@ -1,25 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Prefixes } from '../../buckets/prefixes.ts';
-import type { Jobs } from '../../jobs/store.ts';
-import type { WebhookSecrets } from '../../jobs/webhooks/secrets.ts';
-import type { AccountTable } from '../../platform/accounts.ts';
-import type { Idempotency } from '../../platform/idempotency.ts';
-import type { Keys } from '../../platform/keys.ts';
-import type { AuditLog, Records } from '../../platform/stores.ts';
-import type { Failures, Usage } from '../../platform/usage.ts';
+import type { Stores } from '../../platform/stores.ts';
 import { Members } from './members.ts';
 
-export interface ErasableStores {
-  readonly accounts: AccountTable;
-  readonly keys: Keys;
-  readonly records: Records;
-  readonly usage: Usage;
-  readonly failures: Failures;
-  readonly audit: AuditLog;
-  readonly idempotency?: Idempotency | undefined;
-  readonly jobs?: Jobs | undefined;
-  readonly webhookSecrets?: WebhookSecrets | undefined;
-  readonly prefixes?: Prefixes | undefined;
+export interface ErasableStores extends Readonly<Omit<Stores, 'limiter'>> {
   /** Deletes the results and uploads of an account. Absent if they can only expire. */
   readonly removeFiles?: ((account: string) => Promise<void>) | undefined;
   /** Deletes the user of the sign-in provider. Absent if only an administrator of the provider can do that. */
@@ -35,20 +18,20 @@ export interface Erasure {
 
 /** Erases everything that is known about an account and the person behind it. Can be repeated if it fails. */
 export async function eraseAccount(account: string, stores: ErasableStores): Promise<Erasure> {
-  const { accounts, keys, usage, failures, audit, idempotency, jobs, removeFiles, removeUser } = stores;
+  const { accounts, keys, audit, removeFiles, removeUser } = stores;
   const { email } = (await accounts.get(account)) ?? {};
   const ownKeys = await keys.listOf(account);
   // First, so that no new call adds to what is erased next.
   for (const { id } of ownKeys) await keys.revoke(id);
   await removeFiles?.(account);
-  await stores.webhookSecrets?.erase(account);
+  await stores.webhookSecrets.erase(account);
   if (email !== undefined) await removeUser?.(email);
   const erased = {
-    usage: await usage.erase(account),
-    failures: await failures.erase(account),
-    answers: (await idempotency?.erase(account)) ?? 0,
-    jobs: (await jobs?.erase(account)) ?? 0,
-    buckets: (await stores.prefixes?.erase(account)) ?? 0,
+    usage: await stores.usage.erase(account),
+    failures: await stores.failures.erase(account),
+    answers: await stores.idempotency.erase(account),
+    jobs: await stores.jobs.erase(account),
+    buckets: await stores.prefixes.erase(account),
     audit: email === undefined ? 0 : await audit.replace(email, `erased-${randomBytes(6).toString('hex')}`),
     keys: ownKeys.length,
     // Comes last, because the email address leads to the rest.

@@ -6,9 +6,7 @@ import { DOWNLOAD_NICE, launcherIn } from '../../../functions/engines/worker/lin
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
 import { createLocalQueue } from '../../../functions/jobs/local-queue.ts';
-import type { Jobs } from '../../../functions/jobs/store.ts';
 import { createDeliveries } from '../../../functions/jobs/webhooks/deliveries.ts';
-import type { WebhookSecrets } from '../../../functions/jobs/webhooks/secrets.ts';
 import type { Idempotency } from '../../../functions/platform/idempotency.ts';
 import { afterReply } from '../../../functions/platform/invoke.ts';
 import type { KeyFinder } from '../../../functions/platform/keys.ts';
@@ -73,10 +71,7 @@ export interface Dependencies {
   /** Recent failures of each account. None are kept if absent. */
   readonly failures?: Failures;
   readonly idempotency?: Idempotency;
-  /** Conversions cannot be jobs if absent. */
-  readonly jobs?: Jobs;
-  readonly webhookSecrets?: WebhookSecrets;
-  /** Stores of the site's accounts and their keys. Nobody can sign in if absent. */
+  /** Stores of accounts. If absent, nobody can sign in, conversions cannot be jobs, and no bucket can be used. */
   readonly siteStores?: SiteStores;
   /** The `host:port` that serves the bundled samples. */
   readonly samples?: string;
@@ -111,8 +106,6 @@ export async function composeService(
     results,
     failures,
     idempotency,
-    jobs,
-    webhookSecrets,
     siteStores,
     samples,
     layers,
@@ -263,15 +256,14 @@ export async function composeService(
   });
   const isException = matchExceptions(settings.allowSources);
   const queueOfJobs =
-    jobs &&
-    webhookSecrets &&
+    siteStores &&
     createLocalQueue({
-      jobs,
+      jobs: siteStores.jobs,
       deliveries: createDeliveries(
-        jobs,
+        siteStores.jobs,
         {
           guard: egress,
-          secrets: webhookSecrets,
+          secrets: siteStores.webhookSecrets,
           tools: common.tools,
           storageAt: (origin) => at(origin).storage,
           isInsecureAllowed: ({ hostname, port }) => isException(hostname, Number(port || 80)),
@@ -325,8 +317,6 @@ export async function composeService(
     refuse: () => {
       isStopping = true;
     },
-    /** Stops jobs, which the next server takes over. */
-    stopJobs: async () => queueOfJobs?.close(),
     /** Kills every engine. */
     async close() {
       isClosed = true;

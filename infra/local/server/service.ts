@@ -94,7 +94,7 @@ export async function startService(
       if (activated) server.close();
       else composition.refuse();
       stopSweeping();
-      const jobsStopped = composition.stopJobs();
+      const jobsStopped = composition.queue?.close();
       const end = performance.now() + 1000 * settings.stopTime;
       while (requests() > 0 && performance.now() < end) await setTimeout(CLOSING_INTERVAL);
       if (requests() > 0) log('stopped with conversions in progress', { requests: requests() }, 'warn');
