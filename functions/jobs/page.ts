@@ -1,9 +1,12 @@
 import type { KeyRecord } from '../platform/keys.ts';
 import { JOBS_PATH } from '../router/http.ts';
+import type { Action } from '../site/accounts/forms.ts';
 import type { Language } from '../site/front-texts.ts';
 import { type Html, html } from '../site/html.ts';
 import { button, table, timeOf } from '../site/parts.ts';
-import { type Delivery, hasEnded, type Job, type Status } from './job.ts';
+import { type Delivery, hasEnded, type Status } from './job.ts';
+import type { Jobs } from './store.ts';
+import type { WebhookSecrets } from './webhooks/secrets.ts';
 
 /** Sends a request to the API for a member. */
 export type CallApi = (method: 'POST' | 'DELETE', path: string, member: KeyRecord) => Promise<unknown>;
@@ -81,42 +84,76 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
   },
 };
 
-/** Paths of the forms, whose field `id` is that of a job. */
-export const JOB_FORMS = {
+/** Paths of the forms. The field `id` is that of a job. */
+const FORMS = {
   cancel: '/account/jobs/cancel',
   deliver: '/account/jobs/deliver',
   rotate: '/account/jobs/secret',
 } as const;
+/** Number of jobs to show. */
+const SHOWN = 20;
 
-/** Sends the request of a form about a job to the API, which checks who owns it. */
-export async function actOnJob(
-  form: keyof Pick<typeof JOB_FORMS, 'cancel' | 'deliver'>,
-  id: string,
-  member: KeyRecord,
-  callApi: CallApi,
-): Promise<void> {
-  const path = `${JOBS_PATH}/${encodeURIComponent(id)}`;
-  await (form === 'cancel' ? callApi('DELETE', path, member) : callApi('POST', `${path}/webhook`, member));
+export interface JobPageDependencies {
+  readonly jobs: Jobs;
+  readonly webhookSecrets: WebhookSecrets;
+  readonly callApi: CallApi;
 }
 
-/** Shows the last jobs of a member, and the secret of the webhooks. */
-export function jobSection(jobs: readonly Job[], secret: string, language: Language): Html {
+/** Returns the handlers of the forms. `keyOf` returns the key with which the member of a session converts. */
+export function jobActions(
+  { webhookSecrets, callApi }: JobPageDependencies,
+  keyOf: (session: string) => Promise<KeyRecord | undefined>,
+): Readonly<Record<string, Action>> {
+  const home = { status: 303, location: '/account' };
+  // The API checks who owns the job.
+  const call =
+    (method: 'POST' | 'DELETE', part = ''): Action =>
+    async (_member, form, { session }) => {
+      const key = await keyOf(session);
+      const id = encodeURIComponent(form.get('id') ?? '');
+      if (key) await callApi(method, `${JOBS_PATH}/${id}${part}`, key);
+      return home;
+    };
+  return {
+    [FORMS.cancel]: call('DELETE'),
+    [FORMS.deliver]: call('POST', '/webhook'),
+    [FORMS.rotate]: async ({ account }) => {
+      await webhookSecrets.rotate(account);
+      return home;
+    },
+  };
+}
+
+/** Facts about the jobs of a member. */
+export type JobFacts = Awaited<ReturnType<typeof readJobs>>;
+
+/** Returns the last jobs of an account and the secret of its webhooks. */
+export async function readJobs(account: string, { jobs, webhookSecrets }: JobPageDependencies) {
+  const [last, [secret]] = await Promise.all([
+    jobs.list(account, { limit: SHOWN }),
+    webhookSecrets.get(account),
+  ]);
+  return { last, secret: secret! };
+}
+
+/** Returns the section of the account page about jobs and webhooks. */
+export function jobSection({ last, secret }: JobFacts, language: Language): Html {
   const text = TEXTS[language];
-  const rows = jobs.map((job) => {
+  const rows = last.map((job) => {
     const { id, created, call, status, end, delivery } = job;
     const code = end?.status === 'failed' && end.error.code;
     const actions = [
-      !hasEnded(job) && button(JOB_FORMS.cancel, text.cancel, { id }),
-      delivery && delivery.state !== 'none' && button(JOB_FORMS.deliver, text.again, { id }),
+      !hasEnded(job) && button(FORMS.cancel, text.cancel, { id }),
+      delivery && delivery.state !== 'none' && button(FORMS.deliver, text.again, { id }),
     ];
     const state =
       delivery && html`${text.deliveries[delivery.state]}${delivery.last && html` (${delivery.last})`}`;
     return html`<tr><td><code>${id}</code></td><td>${timeOf(created, language)}</td><td>${call.request.tool}</td><td>${text.statuses[status]}${code && html` <a href="/support#${code}"><code>${code}</code></a>`}</td><td>${state ?? '–'}</td><td><div class="row">${actions}</div></td></tr>`;
   });
   const list =
-    jobs.length === 0
+    last.length === 0
       ? html`<p class="muted">${text.none}</p>`
       : table(text.title, [...text.heads, text.actions], rows);
   return html`<h2>${text.title}</h2>${list}
-<details><summary>${text.secret}</summary><pre tabindex="0"><code>${secret}</code></pre><div class="row">${button(JOB_FORMS.rotate, text.rotate)}</div><p class="muted">${text.rotateHint}</p></details>`;
+<details><summary>${text.secret}</summary><pre tabindex="0"><code>${secret}</code></pre><div class="row">${button(FORMS.rotate, text.rotate)}</div><p class="muted">${text.rotateHint}</p></details>`;
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { actOnJob, type CallApi, JOB_FORMS } from '../../jobs/page.ts';
+import { type JobPageDependencies, jobActions, readJobs } from '../../jobs/page.ts';
 import { accountOfIp } from '../../platform/accounts.ts';
 import { isValid, rotateKey } from '../../platform/keys.ts';
 import type { Limiter } from '../../platform/limits.ts';
-import type { Records } from '../../platform/stores.ts';
 import type { HttpRequest } from '../../router/http.ts';
 import { takeTurn } from '../../router/turn.ts';
 import { describe, type Log } from '../../shared/log.ts';
@@ -20,15 +19,12 @@ import { type Member, Members, readEmail, SESSION_LIFETIME } from './members.ts'
 import { NewKeys } from './new-keys.ts';
 import { accountPage, confirmPage, type SignUp, signInPage } from './pages.ts';
 
-export interface AccountDependencies extends OperatorDependencies, ErasableStores {
-  readonly records: Records;
+export interface AccountDependencies extends OperatorDependencies, ErasableStores, JobPageDependencies {
   readonly limiter: Limiter;
   readonly defaultLimits: RateLimits;
   readonly signUp: SignUp;
   /** Absent if nobody can sign in with an OpenID Connect provider. */
   readonly openId?: OpenIdSettings | undefined;
-  /** Absent if there are no jobs. */
-  readonly callApi?: CallApi | undefined;
   readonly log: Log;
 }
 
@@ -91,7 +87,7 @@ export function createAccounts(dependencies: AccountDependencies) {
       limiter.used(member.account, now),
       usage.month(month, member.account),
       dependencies.failures.recent(member.account),
-      jobsOf(member),
+      readJobs(member.account, dependencies),
     ]);
     const limits = { ...defaultLimits, ...account?.restrictions.limits };
     const priced = dependencies.priceRows?.(rows) ?? rows;
@@ -104,24 +100,6 @@ export function createAccounts(dependencies: AccountDependencies) {
       },
     };
   }
-
-  async function jobsOf({ account }: Member) {
-    const { jobs, webhookSecrets, callApi } = dependencies;
-    if (!jobs || !webhookSecrets || !callApi) return undefined;
-    const [last, secrets] = await Promise.all([
-      jobs.list(account, { limit: 20 }),
-      webhookSecrets.get(account),
-    ]);
-    return { last, secret: secrets[0]! };
-  }
-
-  const onJob =
-    (form: 'cancel' | 'deliver'): Action =>
-    async (_member, sent, { session }) => {
-      const key = await members.keyOf(session);
-      if (key && dependencies.callApi) await actOnJob(form, sent.get('id') ?? '', key, dependencies.callApi);
-      return home;
-    };
 
   /** Returns why a member cannot create another key, if so. */
   async function keyRefusal(member: Member): Promise<Say | undefined> {
@@ -256,12 +234,7 @@ export function createAccounts(dependencies: AccountDependencies) {
       await keys.update(id, { disabled: true });
       return home;
     }),
-    [JOB_FORMS.cancel]: onJob('cancel'),
-    [JOB_FORMS.deliver]: onJob('deliver'),
-    [JOB_FORMS.rotate]: async ({ account }) => {
-      await dependencies.webhookSecrets?.rotate(account);
-      return home;
-    },
+    ...jobActions(dependencies, (session) => members.keyOf(session)),
     '/account/delete': async (member, form) => {
       if (readEmail(form.get('email') ?? '') !== member.email)
         return show(member, { refusal: (text) => text.deleteConfirm });

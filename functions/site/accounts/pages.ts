@@ -1,5 +1,4 @@
-import type { Job } from '../../jobs/job.ts';
-import { jobSection } from '../../jobs/page.ts';
+import { type JobFacts, jobSection } from '../../jobs/page.ts';
 import { isValid, type KeyRecord } from '../../platform/keys.ts';
 import type { Used } from '../../platform/limits.ts';
 import type { Failure } from '../../platform/usage.ts';
@@ -67,8 +66,7 @@ interface AccountFacts {
   readonly month: string;
   readonly rows: readonly ReportedRow[];
   readonly failures: readonly Failure[];
-  /** Absent if there are no jobs. */
-  readonly jobs?: { readonly last: readonly Job[]; readonly secret: string } | undefined;
+  readonly jobs: JobFacts;
 }
 
 /** Returns the account page of a member. `apiKey` is a key that was just created. */
@@ -83,7 +81,7 @@ ${noticeOf(notice)}${secretOf(text.newKey, apiKey, 'new-key', language)}
 <h2>${text.keys}</h2>${keyTable(keys, language)}
 <form method="post" action="/account/keys" class="narrow"><label for="name">${text.keyName}</label><input id="name" name="name" required maxlength="60"><button type="submit">${text.create}</button></form>
 <h2>${text.usage}</h2>${usageSection(rows, month, language)}
-${jobs && jobSection(jobs.last, jobs.secret, language)}
+${jobSection(jobs, language)}
 <h2>${text.failures}</h2>${failureTable(failures, language)}
 <h2>${text.delete}</h2><p>${text.deleteLead}</p>
 <form method="post" action="/account/delete" class="narrow"><label for="confirm">${text.deleteConfirm}</label><input id="confirm" name="email" type="email" autocomplete="off" required><button type="submit" class="danger">${text.delete}</button></form>`;

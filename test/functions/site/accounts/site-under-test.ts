@@ -55,6 +55,7 @@ export async function openSite(initial: SiteOptions) {
         storage: async () => ({ results: 1_500_000, database: 10 }),
       },
       removeFiles: async (account: string) => void removed.push(account),
+      callApi: async () => {},
       log: () => {},
     };
     const { server } = createHttpServer({

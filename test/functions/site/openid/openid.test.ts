@@ -72,6 +72,7 @@ function serve(signUp: SignUp, issuer = provider.issuer): void {
       openId: { issuer, ...CLIENT },
       origin: base,
       operation: { health: async () => ({}), version: {} },
+      callApi: async () => {},
       log: () => {},
     },
   });

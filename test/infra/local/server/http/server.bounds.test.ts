@@ -99,6 +99,7 @@ beforeAll(async () => {
         sendMail: async () => {},
         origin: 'http://a.example',
         operation: undefined as never,
+        callApi: async () => {},
         log,
       },
     }),
