@@ -2,15 +2,9 @@ import type { ConversionRequest } from '../conversion/request.ts';
 import type { Idempotency } from '../platform/idempotency.ts';
 import type { KeyRecord } from '../platform/keys.ts';
 import type { Storage, Uploads } from '../platform/storage.ts';
+import type { Call } from '../router/call.ts';
 import { type HttpRequest, JOBS_PATH } from '../router/http.ts';
-import {
-  describeResult,
-  type HttpReply,
-  jsonReply,
-  type Presentation,
-  problemsOf,
-  withHeaders,
-} from '../router/reply.ts';
+import { describeResult, type HttpReply, jsonReply, problemsOf, withHeaders } from '../router/reply.ts';
 import { type OnceRequest, once } from '../router/reuse.ts';
 import type { CallUploads } from '../router/uploads/call-uploads.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
@@ -35,14 +29,7 @@ export const MAX_WAIT = 60;
 /** Maximum jobs in a list, and how many there are by default. */
 export const PAGE = { max: 100, absent: 20 };
 
-/** A call that asks for a job. */
-interface JobCall {
-  readonly http: HttpRequest;
-  readonly present: Presentation;
-  readonly key: KeyRecord;
-  readonly signal: AbortSignal;
-  readonly traceparent: string | undefined;
-}
+type KnownCall = Call & { readonly key: KeyRecord };
 
 /** Whether a call can only become a job. */
 export function asksForJob({ method, path, query }: HttpRequest): boolean {
@@ -57,7 +44,7 @@ export function asksForJob({ method, path, query }: HttpRequest): boolean {
 export async function acceptJob(
   accepted: ConversionRequest,
   uploads: CallUploads,
-  { http, present, key, signal, traceparent }: JobCall,
+  { http, present, key, trace, signal }: Omit<KnownCall, 'endpoint'>,
   dependencies: Dependencies & { readonly queue: JobQueue },
 ): Promise<HttpReply> {
   const { account } = key;
@@ -78,6 +65,7 @@ export async function acceptJob(
     work: async (id) => {
       queue.checkRoom(account);
       const saved = await uploads.save(accepted, Date.now() + MAX_QUEUED);
+      const { traceparent } = trace;
       const call = { key, request: storedRequest(accepted), uploads: saved, origin, traceparent };
       const added = await queue.jobs.add(call, id);
       await queue.submit(added).catch(async (thrown: unknown) => {
@@ -103,39 +91,41 @@ export async function acceptJob(
  * @throws ConversionError `NOT_FOUND`, `BAD_PARAMETER`
  */
 export async function respondAboutJobs(
-  { http, key: { account } }: Pick<JobCall, 'http' | 'key'>,
+  { http, key: { account } }: Pick<KnownCall, 'http' | 'key'>,
   dependencies: Dependencies,
 ): Promise<HttpReply> {
   const { queue } = dependencies;
-  const { method, path, query, origin = '' } = http;
+  const { method, path, origin = '' } = http;
   if (!queue) throw new ConversionError('NOT_FOUND');
-  const number = (name: string, min: number, max: number) => {
-    const value = query.find((each) => each.name === name)?.value;
-    if (value === undefined) return undefined;
-    if (/^\d{1,10}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
-    const message = `Parameter '${name}' must be an integer from ${min} to ${max}, got ${quote(value)}.`;
-    throw new ConversionError('BAD_PARAMETER', message, { parameter: name });
-  };
   if (path === JOBS_PATH) {
-    const limit = number('limit', 1, PAGE.max) ?? PAGE.absent;
-    const before = number('before', 1, 1e9);
-    const found = await queue.jobs.list(account, { limit, ...(before !== undefined && { before }) });
+    const limit = readInteger(http, 'limit', 1, PAGE.max) ?? PAGE.absent;
+    const before = readInteger(http, 'before', 1, 1e9);
+    const found = await queue.jobs.list(account, { limit, before });
     const jobs = await Promise.all(found.map((job) => describeJob(job, dependencies, origin)));
     const last = found.at(-1)?.number ?? 1;
-    const next = last > 1 && `${origin}${JOBS_PATH}?limit=${limit}&before=${last}`;
-    return jsonReply(200, { jobs, ...(next && { next }) });
+    const next = last > 1 ? `${origin}${JOBS_PATH}?limit=${limit}&before=${last}` : undefined;
+    return jsonReply(200, { jobs, next });
   }
   const [id = '', part] = path.slice(JOBS_PATH.length + 1).split('/');
   const job = await queue.jobs.get(account, id);
-  if (!job) throw noJobError();
+  if (!job)
+    throw new ConversionError('NOT_FOUND', 'This account has no job with this ID, or it was forgotten.');
   if (part === 'webhook') {
     await deliverAgain(job, queue);
     return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: '' };
   }
-  const seconds = number('wait', 0, MAX_WAIT) ?? 0;
+  const seconds = readInteger(http, 'wait', 0, MAX_WAIT) ?? 0;
   const current =
     method === 'DELETE' ? await cancelJob(job, queue, dependencies) : await changed(job, seconds, queue);
   return jsonReply(200, await describeJob(current, dependencies, origin));
+}
+
+function readInteger({ query }: HttpRequest, name: string, min: number, max: number): number | undefined {
+  const value = query.find((each) => each.name === name)?.value;
+  if (value === undefined) return undefined;
+  if (/^\d{1,10}$/.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+  const message = `Parameter '${name}' must be an integer from ${min} to ${max}, got ${quote(value)}.`;
+  throw new ConversionError('BAD_PARAMETER', message, { parameter: name });
 }
 
 /** Delivers the webhook of a job that has ended once more. @throws ConversionError `BAD_PARAMETER` if there is none */
@@ -146,7 +136,7 @@ async function deliverAgain(job: Job, queue: JobQueue): Promise<void> {
 }
 
 /** Cancels a job, unless it has ended, and returns it as it is now. */
-export async function cancelJob(
+async function cancelJob(
   job: Job,
   queue: JobQueue,
   dependencies: Pick<Dependencies, 'uploads' | 'log'>,
@@ -185,29 +175,22 @@ export async function describeJob(
   origin: string,
 ) {
   const { id, status, call, created, started, ended, end, delivery } = job;
-  const place = status === 'queued' ? queue?.place(job) : undefined;
-  const time = (milliseconds: number) => new Date(milliseconds).toISOString();
+  const error = end?.status === 'failed' ? ConversionError.fromReport(end.error) : undefined;
   return {
     id,
     url: urlOf(job, origin),
     status,
-    ...(place !== undefined && { place }),
+    place: status === 'queued' ? queue?.place(job) : undefined,
     app: call.request.tool,
-    created: time(created),
-    ...(started !== undefined && { started: time(started) }),
-    ...(ended !== undefined && { ended: time(ended) }),
+    created: timeText(created),
+    started: timeText(started),
+    ended: timeText(ended),
     ...(end?.status === 'done' && (await describeResult(requestOf(job, tools), end.result, storage))),
-    ...(end?.status === 'failed' && { error: describeError(ConversionError.fromReport(end.error)) }),
-    ...(delivery && {
-      webhook: { ...delivery, ...(delivery.next !== undefined && { next: time(delivery.next) }) },
-    }),
+    error: error && { code: error.code, detail: error.message, errors: problemsOf(error) },
+    webhook: delivery && { ...delivery, next: timeText(delivery.next) },
   };
 }
 
-function describeError(error: ConversionError) {
-  return { code: error.code, detail: error.message, errors: problemsOf(error) };
-}
-
-function noJobError(): ConversionError {
-  return new ConversionError('NOT_FOUND', 'This account has no job with this ID, or it was forgotten.');
+function timeText(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined ? undefined : new Date(milliseconds).toISOString();
 }

@@ -12,7 +12,10 @@ export interface Jobs {
   /** Returns a job of an account by its ID. */
   get(account: string, id: string): Promise<Job | undefined>;
   /** Returns the newest jobs of an account, or the newest before a number, newest first. */
-  list(account: string, options: { readonly before?: number; readonly limit: number }): Promise<Job[]>;
+  list(
+    account: string,
+    options: { readonly before?: number | undefined; readonly limit: number },
+  ): Promise<Job[]>;
   /** Yields the jobs of all accounts, those of an account in order. On AWS this reads the whole table. */
   all(): AsyncIterable<Job>;
   /** A queued job is now running. Returns `undefined` if it is not queued any more, as the other changes do. */

@@ -202,7 +202,6 @@ async function convert(
   const { query, unordered } = http;
   const { storage, queue } = dependencies;
   const idempotencyKey = http.header('idempotency-key');
-  const { traceparent } = trace;
   const ended = await runConversion<HttpReply>(
     { query, unordered, body, key, trace, signal, idempotencyKey, isJob: asksForJob(http) },
     dependencies,
@@ -222,12 +221,7 @@ async function convert(
       },
       ...(queue && {
         defer: (request, uploads) =>
-          acceptJob(
-            request,
-            uploads,
-            { http, present, key, signal, traceparent },
-            { ...dependencies, queue },
-          ),
+          acceptJob(request, uploads, { http, present, key, trace, signal }, { ...dependencies, queue }),
       }),
     },
   );
