@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { S3ServiceException } from '@aws-sdk/client-s3';
 import type { ConversionRequest } from '../conversion/request.ts';
-import type { InvocationResult } from '../platform/invoke.ts';
+import type { StoredResults } from '../platform/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError, isDiskFull } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
@@ -37,8 +37,6 @@ interface Dependencies {
   readonly buckets?: Buckets | undefined;
   readonly log: Log;
 }
-
-type Result = Extract<InvocationResult, { readonly ok: true }>;
 
 interface Caller {
   readonly account: string;
@@ -77,27 +75,31 @@ export async function openObject(
 }
 
 /**
- * Moves the results of a request to the prefix in `_to`, if the account may still write there.
+ * Moves the results of a request to the prefix in `_to`, if there is one and the account may still write there.
  * @throws ConversionError `BLOCKED_ADDRESS`, `TARGET_FAILED`
  */
 export async function moveResults(
-  request: ConversionRequest & { readonly to: string },
-  { objectKeys, stored }: Result,
+  request: ConversionRequest,
+  result: StoredResults,
   caller: Caller,
   dependencies: Dependencies & { readonly storage: Storage },
-): Promise<void> {
+): Promise<StoredResults> {
+  const { to, outputName } = request;
+  if (to === undefined) return result;
   const { account } = caller;
+  const { objectKeys, stored } = result;
   const { storage } = dependencies;
   const contentType = contentTypeOf(request);
   try {
     const check = await checkFor(caller, dependencies);
-    const results = objectKeys.map(async (objectKey, index) => {
-      const place = check(targetUrl(request, index, stored), 'write', '_to');
+    const moved = objectKeys.map(async (objectKey, index) => {
+      const place = check(targetUrl({ to, outputName }, index, stored), 'write', '_to');
       return { objectKey, url: await storage.url(objectKey), contentType, place };
     });
-    const moved = await Promise.all(results);
-    const { bucket } = moved[0]!.place;
-    await attempt({ ...caller, bucket }, dependencies, (client, signal) => client.put(moved, signal));
+    const results = await Promise.all(moved);
+    const { bucket } = results[0]!.place;
+    await attempt({ ...caller, bucket }, dependencies, (client, signal) => client.put(results, signal));
+    return { ...result, urls: results.map(({ place }) => `s3://${bucket}/${place.key}`) };
   } finally {
     // A result that cannot be deleted now is deleted like one that is sent once.
     await Promise.all(objectKeys.map((objectKey) => storage.remove({ account, objectKey }).catch(() => {})));

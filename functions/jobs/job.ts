@@ -1,5 +1,5 @@
 import type { ConversionRequest } from '../conversion/request.ts';
-import type { InvocationResult } from '../platform/invoke.ts';
+import type { StoredResults } from '../platform/invoke.ts';
 import type { KeyRecord } from '../platform/keys.ts';
 import type { SavedUploads } from '../router/uploads/call-uploads.ts';
 import type { ErrorReport } from '../shared/errors.ts';
@@ -45,7 +45,7 @@ export interface JobCall {
 
 /** How a job ended that was not canceled. */
 export type JobEnd =
-  | { readonly status: 'done'; readonly result: Extract<InvocationResult, { readonly ok: true }> }
+  | { readonly status: 'done'; readonly result: StoredResults }
   | { readonly status: 'failed'; readonly error: ErrorReport };
 
 /** A conversion that the caller does not wait for. */

@@ -96,6 +96,11 @@ export type InvocationResult = {
     }
 );
 
+/** The results of a conversion: objects in the storage, unless they were moved to other `urls`. */
+export type StoredResults = Extract<InvocationResult, { readonly ok: true }> & {
+  readonly urls?: readonly string[];
+};
+
 /** Runs a tool in this process or as a Lambda function. Rejects only when the tool could not be reached. */
 export type Invoke = (invocation: Invocation, signal: AbortSignal) => Promise<InvocationResult>;
 

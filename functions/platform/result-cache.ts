@@ -1,4 +1,4 @@
-import type { InvocationResult } from './invoke.ts';
+import type { StoredResults } from './invoke.ts';
 
 /** Prefix of the object keys of cached results, where these are stored as objects. */
 export const CACHE_PREFIX = 'cache/';
@@ -7,7 +7,7 @@ export const CACHE_PREFIX = 'cache/';
 export interface CachedResult {
   /** Epoch milliseconds. */
   readonly created: number;
-  readonly result: Extract<InvocationResult, { readonly ok: true }>;
+  readonly result: StoredResults;
 }
 
 /** Caches results of conversions. It may drop any of them. */

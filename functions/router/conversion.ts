@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { checkFor, moveResults } from '../buckets/buckets.ts';
 import { type ConversionRequest, readRequest, requestFor } from '../conversion/request.ts';
-import { beforeReply, type InvocationResult } from '../platform/invoke.ts';
+import { beforeReply, type StoredResults } from '../platform/invoke.ts';
 import type { KeyRecord } from '../platform/keys.ts';
 import { ONCE_PREFIX } from '../platform/storage.ts';
 import { ConversionError, type ErrorReport } from '../shared/errors.ts';
@@ -58,7 +58,7 @@ interface Outcomes<Value> {
 /** A conversion that has a result. */
 export interface Finished extends Progress {
   readonly request: OpenedRequest;
-  readonly result: Extract<InvocationResult, { readonly ok: true }>;
+  readonly result: StoredResults;
   /** When an earlier result was stored that is used again, in epoch milliseconds. */
   readonly created?: number | undefined;
 }
@@ -110,11 +110,10 @@ export function runConversion<Value>(
     });
     report({ request, result, ...shared });
     if (!result.ok) throw reportedError(result.error, request);
-    if (request.to !== undefined)
-      await moveResults({ ...request, to: request.to }, result, { account, signal }, dependencies);
+    const moved = await moveResults(request, result, { account, signal }, dependencies);
     // Everyone who joined a conversion gets its result in the same turn, and each URL is signed.
     await takeTurn(account);
-    return deliver({ request, result, ...shared });
+    return deliver({ request, result: moved, ...shared });
   };
   const record = async (facts: CallFacts) => {
     await takeTurn(account);

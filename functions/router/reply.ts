@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
-import { targetUrl } from '../buckets/places.ts';
 import type { ConversionRequest } from '../conversion/request.ts';
-import type { InvocationResult } from '../platform/invoke.ts';
+import type { StoredResults } from '../platform/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
 import { type NamedOptions, namesWithoutEffect } from '../shared/options/read-options.ts';
@@ -24,8 +23,6 @@ export interface TextReply extends HttpReply {
   readonly body: string;
 }
 
-type Converted = Extract<InvocationResult, { readonly ok: true }>;
-
 /** Access to the stored results. The signal aborts reading one. */
 interface Stored {
   readonly account: string;
@@ -37,7 +34,7 @@ interface Stored {
 export interface Presentation {
   /** Returns the response to a job that was accepted. */
   job(url: string, description: object): HttpReply;
-  output(request: ConversionRequest, result: Converted, stored: Stored): Promise<HttpReply>;
+  output(request: ConversionRequest, result: StoredResults, stored: Stored): Promise<HttpReply>;
   error(error: ConversionError): HttpReply;
   /** Returns the response to a missing or invalid key, with the URL of a demo result. */
   key(contact: Contact, demoUrl?: string): HttpReply;
@@ -85,7 +82,7 @@ function acceptsJson(accept = ''): boolean {
 /** Sends the result itself, a redirect to it, or its URL, as `_response` says. */
 async function deliverReply(
   request: ConversionRequest,
-  result: Converted,
+  result: StoredResults,
   { account, storage, signal }: Stored,
   withUrls: () => Promise<HttpReply>,
 ): Promise<HttpReply> {
@@ -157,22 +154,20 @@ function json(requestId: string): Presentation {
 }
 
 /** Returns the JSON form of a result. */
-export async function describeResult(
-  request: ConversionRequest,
-  { objectKeys, stored: files, pageCount, settled, sourceKind, warnings }: Converted,
-  storage: Storage,
-) {
-  const lifetime = request.to === undefined ? storage.urlLifetime : undefined;
-  const expires = lifetime === undefined ? undefined : expiryAfter(lifetime);
-  const outputs = objectKeys.map(async (objectKey, index) => ({
-    url: await urlOf(request, { objectKey, index, stored: files }, storage),
+export async function describeResult(request: ConversionRequest, result: StoredResults, storage: Storage) {
+  const { objectKeys, stored: files, pageCount, settled, sourceKind, warnings } = result;
+  const { urlLifetime } = storage;
+  const expires = result.urls || urlLifetime === undefined ? undefined : expiryAfter(urlLifetime);
+  const urls = await urlsOf(result, storage);
+  const outputs = objectKeys.map((objectKey, index) => ({
+    url: urls[index]!,
     name: objectKey.slice(objectKey.lastIndexOf('/') + 1),
     contentType: contentTypeOf(request),
     ...files?.[index],
     ...(expires !== undefined && { expires }),
   }));
   return {
-    outputs: await Promise.all(outputs),
+    outputs,
     ...(pageCount !== undefined && { pageCount }),
     ...(request.isAuto && { app: request.tool.name }),
     ignored: namesWithoutEffect(request, sourceKind),
@@ -181,13 +176,9 @@ export async function describeResult(
   };
 }
 
-/** Returns the URL of a result, which `_to` may have moved. */
-async function urlOf(
-  { to, outputName }: Pick<Partial<ConversionRequest>, 'to' | 'outputName'>,
-  { objectKey, index, stored }: { objectKey: string; index: number; stored: Converted['stored'] },
-  storage: Pick<Storage, 'url'>,
-): Promise<string> {
-  return to && outputName ? targetUrl({ to, outputName }, index, stored) : storage.url(objectKey);
+/** Returns the URLs of results, in their order. */
+async function urlsOf({ objectKeys, urls }: StoredResults, storage: Pick<Storage, 'url'>) {
+  return urls ?? Promise.all(objectKeys.map((objectKey) => storage.url(objectKey)));
 }
 
 function expiryAfter(seconds: number): string {
@@ -228,22 +219,18 @@ export function compressedReply(
  * ways.
  */
 export async function outputReply(
-  request: NamedOptions & Pick<Partial<ConversionRequest>, 'isAuto' | 'to' | 'outputName'>,
-  result: Converted,
+  request: NamedOptions & { readonly isAuto?: boolean },
+  result: StoredResults,
   storage: Pick<Storage, 'url'>,
 ): Promise<TextReply> {
-  const { objectKeys, stored } = result;
-  const urls = await Promise.all(
-    objectKeys.map((objectKey, index) => urlOf(request, { objectKey, index, stored }, storage)),
-  );
-  const body = urls.map((url) => `[Output] ${url}<br>`).join('');
+  const body = (await urlsOf(result, storage)).map((url) => `[Output] ${url}<br>`).join('');
   return { status: 200, headers: detailHeaders(request, result), body };
 }
 
 /** Returns the headers of a successful response. */
 function detailHeaders(
   options: NamedOptions & { readonly isAuto?: boolean },
-  { pageCount, settled, sourceKind, warnings }: Converted,
+  { pageCount, settled, sourceKind, warnings }: StoredResults,
 ): Readonly<Record<string, string>> {
   const withoutEffect = namesWithoutEffect(options, sourceKind);
   return {
