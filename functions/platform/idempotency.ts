@@ -4,7 +4,7 @@ import { DAY } from '../shared/time.ts';
 import type { Table } from './table.ts';
 
 /** A request with an `Idempotency-Key`. */
-interface IdempotentRequest {
+interface IdempotentRequest<Value> {
   readonly account: string;
   /** The value of the header. */
   readonly key: string;
@@ -12,6 +12,8 @@ interface IdempotentRequest {
   readonly request: string;
   /** Epoch milliseconds after which the request is no longer running, even if it was never ended. */
   readonly until: number;
+  /** What is kept from the beginning, so that it is found even if this process is killed, once it is usable. */
+  readonly planned?: Value | undefined;
 }
 
 /** Ends a running request. Keeps its result, if there is one. Otherwise the key can be used again. */
@@ -21,11 +23,10 @@ type End<Value> = (value?: Value) => Promise<void>;
 export interface Idempotency {
   /**
    * Returns the result of an earlier request with this key if `isUsable`. Otherwise this request is now running.
-   * `planned` is kept from the beginning, so that it is found even if this process is killed, once it is usable.
    * @throws ConversionError `REQUEST_IN_PROGRESS`, or `IDEMPOTENCY_KEY_REUSED` for the key of another request
    */
   begin<Value>(
-    request: IdempotentRequest & { readonly planned?: Value | undefined },
+    request: IdempotentRequest<Value>,
     isUsable: (value: Value) => Promise<boolean>,
   ): Promise<{ readonly kept: Value } | { readonly end: End<Value> }>;
   /** Deletes everything about an account, and returns the number of its keys. On AWS this reads the whole table. */
@@ -46,7 +47,7 @@ export function createIdempotency(table: Table): Idempotency {
 
   return {
     async begin<Value>(
-      { account, key, request, until, planned }: IdempotentRequest & { readonly planned?: Value | undefined },
+      { account, key, request, until, planned }: IdempotentRequest<Value>,
       isUsable: (value: Value) => Promise<boolean>,
     ) {
       const hash = createHash('sha256').update(JSON.stringify([account, key]));

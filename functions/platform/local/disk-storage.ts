@@ -32,7 +32,9 @@ interface DiskGrant extends Record<string, unknown>, Omit<GrantRequest, 'lifetim
   readonly signature: string;
 }
 
-export interface DiskStorage extends Required<Pick<Uploads, 'receive' | 'exists' | 'keep' | 'remove'>> {
+type StoredUploads = Required<Pick<Uploads, 'receive' | 'exists' | 'keep' | 'remove'>>;
+
+export interface DiskStorage extends StoredUploads {
   /** The router's side. URLs are below `base`, such as `http://localhost:3000/files`, and expire after `lifetime` seconds. */
   at(base: string, lifetime?: number): Storage;
   /** The router's side of uploads. Forms are sent to `url`. */
@@ -131,79 +133,72 @@ export function createDiskStorage({
     return signature;
   };
 
-  const { receive, exists, keep, remove }: Required<Pick<Uploads, 'receive' | 'exists' | 'keep' | 'remove'>> =
-    {
-      receive: ({ objectKey, account, maxBytes, content }, signal) =>
-        uploads.run(
-          account,
-          async () => {
-            space?.check();
-            quota.check(account, 1);
-            mkdirSync(directory, { recursive: true, mode: 0o700 });
-            const place = filePathFor(objectKey);
-            if (existsSync(place)) throw usedFormError();
-            const part = place + PART;
-            // Another upload with the same form may be writing it.
-            let isOwn = false;
-            let isCounted = false;
-            let bytes = 0;
-            const count = new Transform({
-              transform(chunk: Buffer, _encoding, done) {
-                const intervals = Math.floor(bytes / SPACE_INTERVAL);
-                bytes += chunk.length;
-                const isDue = Math.floor(bytes / SPACE_INTERVAL) > intervals;
-                if (isDue && space?.isLow) done(diskFullError(space.free()));
-                else done(bytes > maxBytes ? sourceTooLargeError(maxBytes) : null, chunk);
-              },
-            });
-            const file = createWriteStream(part, { flags: 'wx', mode: 0o600 }).once('open', () => {
-              isOwn = true;
-            });
-            try {
-              await pipeline(content, count, file, { signal });
-              if (bytes === 0) throw emptySourceError();
-              await quota.add(account, basename(place), bytes);
-              isCounted = true;
-              renameSync(part, place);
-              return bytes;
-            } catch (thrown) {
-              if (isCounted) await quota.remove(account, basename(place));
-              if (isOwn) await rm(part, { force: true });
-              throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedFormError() : thrown;
-            }
-          },
-          signal,
-        ),
+  const stored: StoredUploads = {
+    receive: ({ objectKey, account, maxBytes, content }, signal) =>
+      uploads.run(
+        account,
+        async () => {
+          space?.check();
+          quota.check(account, 1);
+          mkdirSync(directory, { recursive: true, mode: 0o700 });
+          const place = filePathFor(objectKey);
+          if (existsSync(place)) throw usedFormError();
+          const part = place + PART;
+          // Another upload with the same form may be writing it.
+          let isOwn = false;
+          let isCounted = false;
+          let bytes = 0;
+          const count = new Transform({
+            transform(chunk: Buffer, _encoding, done) {
+              const intervals = Math.floor(bytes / SPACE_INTERVAL);
+              bytes += chunk.length;
+              const isDue = Math.floor(bytes / SPACE_INTERVAL) > intervals;
+              if (isDue && space?.isLow) done(diskFullError(space.free()));
+              else done(bytes > maxBytes ? sourceTooLargeError(maxBytes) : null, chunk);
+            },
+          });
+          const file = createWriteStream(part, { flags: 'wx', mode: 0o600 }).once('open', () => {
+            isOwn = true;
+          });
+          try {
+            await pipeline(content, count, file, { signal });
+            if (bytes === 0) throw emptySourceError();
+            await quota.add(account, basename(place), bytes);
+            isCounted = true;
+            renameSync(part, place);
+            return bytes;
+          } catch (thrown) {
+            if (isCounted) await quota.remove(account, basename(place));
+            if (isOwn) await rm(part, { force: true });
+            throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedFormError() : thrown;
+          }
+        },
+        signal,
+      ),
 
-      async exists(objectKey) {
-        const found = await lstat(filePathFor(objectKey)).catch(() => undefined);
-        return found?.isFile() === true && Date.now() - found.mtimeMs <= UPLOAD_LIFETIME;
-      },
+    async exists(objectKey) {
+      const found = await lstat(filePathFor(objectKey)).catch(() => undefined);
+      return found?.isFile() === true && Date.now() - found.mtimeMs <= UPLOAD_LIFETIME;
+    },
 
-      // An upload ends a fixed time after its file was changed.
-      async keep(objectKey, until) {
-        await utimes(filePathFor(objectKey), new Date(), new Date(until - UPLOAD_LIFETIME));
-      },
+    // An upload ends a fixed time after its file was changed.
+    async keep(objectKey, until) {
+      await utimes(filePathFor(objectKey), new Date(), new Date(until - UPLOAD_LIFETIME));
+    },
 
-      async remove({ objectKey, account }) {
-        const place = filePathFor(objectKey);
-        if (!existsSync(place)) return;
-        await rm(place, { force: true });
-        await quota.remove(account, basename(place));
-      },
-    };
+    async remove({ objectKey, account }) {
+      const place = filePathFor(objectKey);
+      if (!existsSync(place)) return;
+      await rm(place, { force: true });
+      await quota.remove(account, basename(place));
+    },
+  };
 
   return {
-    receive,
-    exists,
-    keep,
-    remove,
+    ...stored,
 
     uploadsAt: (url) => ({
-      receive,
-      exists,
-      keep,
-      remove,
+      ...stored,
       form: async (target) => {
         const text = JSON.stringify({ ...target, expires: Date.now() + UPLOAD_LIFETIME });
         const policy = Buffer.from(text).toString('base64url');
@@ -229,7 +224,7 @@ export function createDiskStorage({
         return { prefix, maxBytes, expires, contentType, account, signature };
       },
       exists: (objectKey) => isFile(filePathFor(objectKey)),
-      remove,
+      remove: stored.remove,
       url: async (objectKey) => {
         const expires = Math.floor(Date.now() / 1000) + lifetime;
         const path = objectKey.split('/').map(encodeURIComponent).join('/');
@@ -270,7 +265,7 @@ export function createDiskStorage({
         /^\d{1,12}$/.test(expires) && same(signature, sign('address', objectKey, Number(expires)));
       if (!valid || Number(expires) * 1000 <= Date.now()) return { status: 403 };
       const path = filePathFor(objectKey);
-      const found = objectKey.startsWith(UPLOAD_PREFIX) ? await exists(objectKey) : await isFile(path);
+      const found = objectKey.startsWith(UPLOAD_PREFIX) ? await stored.exists(objectKey) : await isFile(path);
       return found ? { status: 200, path } : { status: 404 };
     },
 
