@@ -14,8 +14,8 @@ export type CallApi = (method: 'POST' | 'DELETE', path: string, member: KeyRecor
 interface Texts {
   readonly title: string;
   readonly none: string;
-  readonly heads: readonly [job: string, accepted: string, tool: string, status: string, webhook: string];
-  readonly actions: string;
+  /** Of the columns: job, time, tool, status, webhook and actions. */
+  readonly heads: readonly string[];
   readonly statuses: Readonly<Record<Status, string>>;
   readonly deliveries: Readonly<Record<Delivery['state'], string>>;
   readonly cancel: string;
@@ -29,8 +29,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
   en: {
     title: 'Jobs',
     none: 'No job in the last four days.',
-    heads: ['Job', 'Accepted (UTC)', 'Tool', 'Status', 'Webhook'],
-    actions: 'Actions',
+    heads: ['Job', 'Accepted (UTC)', 'Tool', 'Status', 'Webhook', 'Actions'],
     statuses: { queued: 'queued', running: 'running', done: 'done', failed: 'failed', canceled: 'canceled' },
     deliveries: { none: 'not yet', pending: 'pending', delivered: 'delivered', failed: 'failed' },
     cancel: 'Cancel',
@@ -42,8 +41,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
   de: {
     title: 'Aufträge',
     none: 'Kein Auftrag in den letzten vier Tagen.',
-    heads: ['Auftrag', 'Angenommen (UTC)', 'Werkzeug', 'Status', 'Webhook'],
-    actions: 'Aktionen',
+    heads: ['Auftrag', 'Angenommen (UTC)', 'Werkzeug', 'Status', 'Webhook', 'Aktionen'],
     statuses: {
       queued: 'wartet',
       running: 'läuft',
@@ -66,8 +64,7 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
   fr: {
     title: 'Tâches',
     none: 'Aucune tâche ces quatre derniers jours.',
-    heads: ['Tâche', 'Acceptée (UTC)', 'Outil', 'État', 'Webhook'],
-    actions: 'Actions',
+    heads: ['Tâche', 'Acceptée (UTC)', 'Outil', 'État', 'Webhook', 'Actions'],
     statuses: {
       queued: 'en attente',
       running: 'en cours',
@@ -151,9 +148,7 @@ export function jobSection({ last, secret }: JobFacts, language: Language): Html
     return html`<tr><td><code>${id}</code></td><td>${timeOf(created, language)}</td><td>${call.request.tool}</td><td>${text.statuses[status]}${code && html` <a href="/support#${code}"><code>${code}</code></a>`}</td><td>${state ?? '–'}</td><td><div class="row">${actions}</div></td></tr>`;
   });
   const list =
-    last.length === 0
-      ? html`<p class="muted">${text.none}</p>`
-      : table(text.title, [...text.heads, text.actions], rows);
+    last.length === 0 ? html`<p class="muted">${text.none}</p>` : table(text.title, text.heads, rows);
   return html`<h2>${text.title}</h2>${list}
 <details><summary>${text.secret}</summary><pre tabindex="0"><code>${secret}</code></pre><div class="row">${button(FORMS.rotate, text.rotate)}</div><p class="muted">${text.rotateHint}</p></details>`;
 }
