@@ -12,7 +12,7 @@ interface IdempotentRequest<Value> {
   readonly request: string;
   /** Epoch milliseconds after which the request is no longer running, even if it was never ended. */
   readonly until: number;
-  /** What is kept from the beginning, so that it is found even if this process is killed, once it is usable. */
+  /** Is kept from the beginning, so that it is found even if this process is killed, once it is usable. */
   readonly planned?: Value | undefined;
 }
 
