@@ -10,7 +10,7 @@ import { withTimeout } from '../shared/time.ts';
 import { type CheckPlace, checkPlaces, type Place, refuseBuckets, targetUrl } from './places.ts';
 import type { Prefixes } from './prefixes.ts';
 
-/** Buckets that the service uses with its own credentials, which no tool gets. */
+/** Buckets that the service uses with its own credentials, which it gives to no tool. */
 export interface Buckets {
   readonly prefixes: Pick<Prefixes, 'of'>;
   readonly client: () => Promise<BucketClient>;
@@ -101,7 +101,7 @@ export async function moveResults(
     await attempt({ ...caller, bucket }, dependencies, (client, signal) => client.put(results, signal));
     return { ...result, urls: results.map(({ place }) => `s3://${bucket}/${place.key}`) };
   } finally {
-    // A result that cannot be deleted now is deleted like one that is sent once.
+    // A result that cannot be deleted now expires soon, like one that is sent once.
     await Promise.all(objectKeys.map((objectKey) => storage.remove({ account, objectKey }).catch(() => {})));
   }
 }
@@ -141,7 +141,7 @@ function bucketError(thrown: unknown, { bucket, parameter, signal }: Use, log: L
   const isWrite = parameter === undefined;
   const { name, $metadata: { httpStatusCode: status } = {} } = thrown as Partial<S3ServiceException>;
   const reason = /^[A-Z]\w{1,60}$/.test(name ?? '') ? name : `status ${status}`;
-  const refusal = `refused to be ${isWrite ? 'written' : 'read'}: ${reason}`;
+  const refusal = `refused ${isWrite ? 'the write' : 'the read'}: ${reason}`;
   const code = isWrite ? 'TARGET_FAILED' : status ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
   const message = `The bucket '${bucket}' ${status ? refusal : 'could not be reached'}.`;
   return new ConversionError(code, message, { parameter });

@@ -27,7 +27,7 @@ export type CheckPlace = (url: string, use: 'read' | 'write', parameter: string)
 const BUCKET =
   /^(?!.*\.\.)(?!\d+(\.\d+){3}$)(?!xn--|sthree-)(?!.*(-s3alias|--ol-s3|\.mrap|--x-s3|--table-s3)$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const MAX_KEY_BYTES = 1024;
-/** Matches keys that a server or a proxy could read as another one: with empty segments, `.` and `..`, backslashes and encoded slashes. */
+/** Matches keys that a server or a proxy could take for another key: with empty segments, `.` and `..`, backslashes and encoded slashes. */
 const AMBIGUOUS = /(^|\/)(\.|%2e){0,2}(\/|$)|%2f|%5c|\\|\p{Cc}/iu;
 
 /** Reads the URL of an object. Its key is not percent-decoded. Returns `undefined` for anything else. */
@@ -55,19 +55,19 @@ export function checkPlaces(prefixes: readonly NamedPrefix[]): CheckPlace {
     const isNamed = ({ url: prefix, access }: NamedPrefix) =>
       url.startsWith(prefix) && (access === use || access === 'both');
     if (prefixes.some(isNamed)) return place;
-    const message = `This account may not ${use} ${quote(url)}. The operator of the service names the buckets that it may use.`;
+    const message = `This account may not ${use} ${quote(url)}. The operator of the service decides which buckets it may use.`;
     throw new ConversionError('BLOCKED_ADDRESS', message, { parameter });
   };
 }
 
-/** The check for callers who may use no bucket: those of demo mode and of signed links, which anyone can repeat. */
+/** The check for demo mode and signed links, which may use no bucket because anyone can repeat their requests. */
 export const refuseBuckets: CheckPlace = (_url, _use, parameter) => {
-  const message = `Parameter '${parameter}' names a bucket, which needs an API key whose account may use buckets.`;
+  const message = `Parameter '${parameter}' names a bucket, which requires an API key whose account may use buckets.`;
   throw new ConversionError('BLOCKED_ADDRESS', message, { parameter });
 };
 
 /**
- * Reads `_to`: the prefix that the results are moved to, so that the service itself has none left to use or to send.
+ * Reads `_to`: the prefix that the results are moved to, so that the service keeps none that it could use again or send.
  * @throws ConversionError `BAD_PARAMETER`, `BLOCKED_ADDRESS`
  */
 export function readTarget(

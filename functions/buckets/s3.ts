@@ -16,7 +16,7 @@ interface Opened {
 
 /** Seconds that a tool has to start its download. */
 const URL_LIFETIME = 900;
-/** Attempts to write a result. The SDK does not repeat what it streams. */
+/** Attempts to write a result. The SDK does not retry a streamed body. */
 const ATTEMPTS = 3;
 /** Concurrent writes, in total and of one conversion. */
 const WRITES = { total: 32, perAccount: 8 };
@@ -27,7 +27,7 @@ const at = ({ bucket, key }: Place) => ({ Bucket: bucket, Key: key });
 export function createAwsClient(client: S3Client, resultsBucket: string): BucketClient {
   return {
     async open(place, signal) {
-      // Tells why it is refused, which a tool could not.
+      // Reports why S3 refuses it, which a tool could not.
       (await get(client, place, signal)).content.destroy();
       return getSignedUrl(client, new GetObjectCommand(at(place)), { expiresIn: URL_LIFETIME });
     },
@@ -54,7 +54,7 @@ export function createLocalClient(pathOf: (url: string) => Promise<string>): Buc
   });
   return {
     async open(place, signal) {
-      // Only once it is read, because it may have to wait for other uploads.
+      // Opened on the first read, because it may have to wait for other uploads.
       const read = async function* () {
         yield* (await get(client, place, signal)).content;
       };

@@ -268,7 +268,7 @@ function readOnce(value: string | undefined, cache: number | undefined): boolean
 }
 
 function cacheError(): ConversionError {
-  const message = "Parameter '_cache' cannot be used with buckets, because their changes are not noticed.";
+  const message = "Parameter '_cache' cannot be used with buckets, because changes in them are not noticed.";
   return new ConversionError('BAD_PARAMETER', message, { parameter: '_cache' });
 }
 

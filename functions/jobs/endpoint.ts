@@ -109,7 +109,7 @@ export async function respondAboutJobs(
   const [id = '', part] = path.slice(JOBS_PATH.length + 1).split('/');
   const job = await queue.jobs.get(account, id);
   if (!job)
-    throw new ConversionError('NOT_FOUND', 'This account has no job with this ID, or it was forgotten.');
+    throw new ConversionError('NOT_FOUND', 'This account has no job with this ID, or it has expired.');
   if (part === 'webhook') {
     await deliverAgain(job, queue);
     return { status: 204, headers: { 'Cache-Control': 'no-store' }, body: '' };
@@ -128,7 +128,7 @@ function readInteger({ query }: HttpRequest, name: string, min: number, max: num
   throw new ConversionError('BAD_PARAMETER', message, { parameter: name });
 }
 
-/** Delivers the webhook of a job that has ended once more. @throws ConversionError `BAD_PARAMETER` if there is none */
+/** Delivers the webhook of a finished job again. @throws ConversionError `BAD_PARAMETER` if there is none */
 async function deliverAgain(job: Job, queue: JobQueue): Promise<void> {
   const { state = 'none' } = job.delivery ?? {};
   if (state !== 'none') return queue.deliver(job);
@@ -159,7 +159,7 @@ async function changed(job: Job, seconds: number, queue: JobQueue): Promise<Job>
   return current;
 }
 
-/** Whether a job ended in a way that its request can be tried again: canceled, or failed through no fault of the caller. */
+/** Whether the request of a job can be repeated, because it was canceled or failed through no fault of the caller. */
 function mayBeRepeated({ status, end }: Job): boolean {
   return status === 'canceled' || (end?.status === 'failed' && ERRORS[end.error.code].status >= 500);
 }

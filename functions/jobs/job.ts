@@ -12,7 +12,7 @@ export type Status = (typeof STATUSES)[number];
 
 /** Maximum milliseconds that a job may be queued. */
 export const MAX_QUEUED = DAY;
-/** How long a job is remembered, in milliseconds. Longer than it can be queued, run, and be delivered. */
+/** How long a job is kept, in milliseconds: longer than it can be queued, run and have its webhook delivered. */
 export const JOB_LIFE = 4 * DAY;
 
 /** The state of the webhook of a job. */
@@ -43,7 +43,7 @@ export interface JobCall {
   readonly traceparent?: string | undefined;
 }
 
-/** How a job ended that was not canceled. */
+/** How a job ended, unless it was canceled. */
 export type JobEnd =
   | { readonly status: 'done'; readonly result: StoredResults }
   | { readonly status: 'failed'; readonly error: ErrorReport };

@@ -4,9 +4,9 @@ import { quote } from '../shared/quote.ts';
 /** The parameters of a conversion that is a job. */
 export const JOB_PARAMETERS = ['_async', '_webhook'] as const;
 
-/** Asks for a job in place of a result. */
+/** Asks for a job instead of a result. */
 export interface JobOptions {
-  /** URL that is told when the job has ended. */
+  /** URL to notify when the job has ended. */
   readonly webhook?: string;
 }
 

@@ -34,9 +34,9 @@ const TEXTS: Readonly<Record<Language, Texts>> = {
     deliveries: { none: 'not yet', pending: 'pending', delivered: 'delivered', failed: 'failed' },
     cancel: 'Cancel',
     again: 'Send again',
-    secret: 'Secret of the webhooks',
+    secret: 'Webhook secret',
     rotate: 'Rotate',
-    rotateHint: 'After a rotation, the old secret also signs for 24 hours.',
+    rotateHint: 'After a rotation, webhooks are also signed with the old secret for 24 hours.',
   },
   de: {
     title: 'Aufträge',

@@ -1,12 +1,12 @@
 import type { Job } from './job.ts';
 import type { Jobs } from './store.ts';
 
-/** Runs jobs one after the other. Its implementations differ between AWS and one machine. */
+/** Runs jobs when it is their turn. Implemented separately for AWS and for one machine. */
 export interface JobQueue {
   readonly jobs: Jobs;
   /** @throws ConversionError `RATE_LIMITED` if the account has too many queued jobs */
   checkRoom(account: string): void;
-  /** @throws ConversionError `BLOCKED_ADDRESS`, `BAD_PARAMETER` for a URL that no webhook is sent to */
+  /** @throws ConversionError `BLOCKED_ADDRESS`, `BAD_PARAMETER` for a URL to which no webhooks may be sent */
   checkWebhook(url: string, account: string, signal: AbortSignal): Promise<void>;
   /** Runs a new job when it is its turn. */
   submit(job: Job): Promise<void>;
@@ -14,7 +14,7 @@ export interface JobQueue {
   stop(job: Job): Promise<void>;
   /** Delivers the webhook of a job that has ended, again or for the first time. */
   deliver(job: Job): Promise<void>;
-  /** Returns the place of a queued job among those of its account, from 1, if it is known. */
+  /** Returns the position of a queued job among those of its account, from 1, if it is known. */
   place(job: Job): number | undefined;
   /** Resolves when a job may have changed, at the latest after `time` milliseconds. */
   changed(job: Job, time: number): Promise<void>;

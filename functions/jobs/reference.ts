@@ -21,7 +21,7 @@ export function jobOperations(
       id: TEXT,
       url: TEXT,
       status: { type: 'string', enum: STATUSES },
-      place: { ...COUNT, description: 'Place among the queued jobs of the account, from 1.' },
+      place: { ...COUNT, description: 'Position among the queued jobs of the account, from 1.' },
       created: TEXT,
       started: TEXT,
       ended: TEXT,
@@ -78,7 +78,7 @@ export function jobOperations(
         operationId: 'deliverWebhook',
         summary: 'Delivers the webhook of a job again.',
         parameters: [ID],
-        responses: { 204: { description: 'It is on its way.' }, ...failures },
+        responses: { 204: { description: 'The webhook will be sent.' }, ...failures },
       },
     },
   };

@@ -6,7 +6,7 @@ import { ConversionError } from '../shared/errors.ts';
 import { describe } from '../shared/log.ts';
 import { type Job, type JobEnd, MAX_QUEUED, requestOf } from './job.ts';
 
-/** The work for a job is over, or has to be tried again in some seconds. */
+/** How a run of a job ended. A job that has to wait is tried again in some seconds. */
 export type Attempt = JobEnd | { readonly status: 'later'; readonly seconds: number };
 
 const RETRY = 5;
@@ -34,7 +34,7 @@ export async function runJob(job: Job, dependencies: Dependencies, signal: Abort
     return { status: 'done', result };
   }
   const { error } = ended;
-  // A job waits for what a caller would have to retry.
+  // A caller would have to retry, so the job does.
   const isBusy = ['RATE_LIMITED', 'OVERLOADED'].includes(error.code);
   return isBusy ? { status: 'later', seconds: error.retryAfter ?? RETRY } : failed(error);
 }

@@ -18,15 +18,15 @@ export interface Jobs {
   ): Promise<Job[]>;
   /** Yields the jobs of all accounts, those of an account in order. On AWS this reads the whole table. */
   all(): AsyncIterable<Job>;
-  /** A queued job is now running. Returns `undefined` if it is not queued any more, as the other changes do. */
+  /** Marks a queued job as running. Like the other changes, returns `undefined` if it is in another state. */
   start(job: Job): Promise<Job | undefined>;
-  /** A running job waits for its turn again. */
+  /** Puts a running job back in the queue. */
   requeue(job: Job): Promise<Job | undefined>;
-  /** A running job has ended. */
+  /** Records how a running job ended. */
   end(job: Job, end: JobEnd): Promise<Job | undefined>;
   /** Cancels a job that has not ended. */
   cancel(job: Job): Promise<Job | undefined>;
-  /** Records an attempt to deliver the webhook of a job, unless another one was recorded meanwhile. */
+  /** Records an attempt to deliver the webhook of a job, unless another one has been recorded in the meantime. */
   deliver(job: Job, delivery: Delivery): Promise<Job | undefined>;
   /** Records which durable execution runs the job. */
   attach(job: Job, execution: string): Promise<void>;
@@ -42,7 +42,7 @@ const ID = /^job_([0-9a-z]{1,10})_([0-9a-f]{16})$/;
 
 /**
  * Keeps a job in one item, numbered within its account, so that the newest can be read without a search. `counts` may be a
- * faster table that loses the latest changes in a power failure: then jobs that had ended run again, and none is lost.
+ * faster table that loses the latest changes in a power failure: then jobs that had ended run again, but none is lost.
  */
 export function createJobs(table: Table, counts = table): Jobs {
   const prefixOf = (account: string) => `${PREFIX}${folderOf(account)}#`;
@@ -86,7 +86,7 @@ export function createJobs(table: Table, counts = table): Jobs {
         expires: created + JOB_LIFE,
       };
       const item = await table.update(itemId(account, number), { set, when: { id: 'absent' } });
-      // A power failure may have lost the last number, but no job.
+      // A power failure may have lost the latest number, but no job.
       return item ? readJob(item) : this.add(call);
     },
 
@@ -146,7 +146,7 @@ export function createJobs(table: Table, counts = table): Jobs {
   };
 }
 
-/** Returns what is set when a job ends. Forgets its sources and the values of its options. */
+/** Returns the attributes of a job that ends, without its source and the values of its options. */
 function ending({ call }: Job, status: Status): Attributes {
   const { uploads: _, request, ...others } = call;
   const forgotten = { assets: [], objectKeys: [], others: [] };

@@ -47,7 +47,7 @@ interface ConversionCall extends Counted {
   readonly isJob?: boolean;
 }
 
-/** Handles how a call went on. */
+/** Handles the outcome of a call. */
 interface Outcomes<Value> {
   /** Returns what the caller needs of a result, while the conversion still counts as in progress. */
   deliver(finished: Finished): Promise<Value>;
@@ -96,7 +96,7 @@ export function runConversion<Value>(
       if (!defer) throw noJobsError();
       return defer(accepted, uploads);
     }
-    if (isJob) throw new Error('A call was admitted as a job and is none.');
+    if (isJob) throw new Error('A call was admitted as a job but is not one.');
     let request: OpenedRequest = accepted;
     const once = { accepted, uploads, account, key: idempotencyKey, maxDuration };
     // Until it is known that it converts something.
@@ -233,7 +233,10 @@ function keptError(): ConversionError {
 }
 
 function noJobsError(): ConversionError {
-  return new ConversionError('BAD_PARAMETER', "This service has no jobs. Leave out '_async' and '_webhook'.");
+  return new ConversionError(
+    'BAD_PARAMETER',
+    "This service does not run jobs. Leave out '_async' and '_webhook'.",
+  );
 }
 
 function checkTool({ name }: Tool, { tools }: KeyRecord): void {

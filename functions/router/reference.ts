@@ -344,7 +344,7 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
       description: '1 responds at once with the URL of a job that converts.',
       schema: { type: 'integer', enum: [0, 1], default: 0 },
     },
-    _webhook: { description: 'URL that is told when the job has ended. Implies _async.', schema: NOT_EMPTY },
+    _webhook: { description: 'URL to notify when the job has ended. Implies _async.', schema: NOT_EMPTY },
     _key: { description: 'Signed links: the ID of the signing key.', schema: TEXT },
     _expires: { description: 'Signed links: seconds since 1970.', schema: { type: 'integer' } },
     _signature: { description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },

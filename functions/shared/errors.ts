@@ -92,7 +92,7 @@ export const ERRORS = {
   },
   SOURCE_STATUS: {
     status: 424,
-    description: 'the source server returned an error status, or the bucket refused to be read',
+    description: 'the source server returned an error status, or the bucket refused the read',
     parameter: 'infile',
   },
   SOURCE_UNREACHABLE: {

@@ -232,7 +232,7 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
     },
   },
   jobs: {
-    help: 'jobs ACCOUNT              lists the last 100 jobs of an account, and what became of their webhooks',
+    help: 'jobs ACCOUNT              lists the last 100 jobs of an account, with the state of their webhooks',
     words: 1,
     read: (args) => {
       const wanted = args.account();
@@ -247,8 +247,8 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
     },
   },
   webhook: {
-    help: `webhook ACCOUNT [--rotate] prints the secret that signs an account's webhooks; with --rotate, a new one, beside which
-                          the old one signs for a day`,
+    help: `webhook ACCOUNT [--rotate] prints the secret that signs an account's webhooks; --rotate replaces it, and for a day both
+                          secrets sign`,
     takes: ['rotate'],
     words: 1,
     read: (args) => {
@@ -269,8 +269,8 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
   },
   buckets: {
     help: `buckets ACCOUNT [s3://BUCKET/PREFIX/ read|write|both|none]
-                          names a prefix in a bucket that an account may read sources from or write results to, and lists all
-                          of its prefixes`,
+                          allows an account to read sources from, or write results to, a prefix in a bucket; lists all of its
+                          prefixes`,
     words: 3,
     read: (args) => {
       const wanted = args.account();

@@ -301,7 +301,7 @@ export function isBucketUrl(value: string): boolean {
   return value.startsWith('s3://');
 }
 
-/** Whether a source was sent with the request or before it, or is in a bucket, so that its value is no URL that a tool can download. */
+/** Whether a source was sent with the request or before it, or is in a bucket, so that its value is not a URL that a tool can download. */
 export function isSentFile(value: string): boolean {
   if (/^data:/i.test(value) || isBucketUrl(value)) return true;
   return value.startsWith('upload:') && isUploadId(value.slice('upload:'.length));

@@ -145,11 +145,11 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
     },
     watchJobs: (jobs) => {
       const facts = {
-        jobs_queued: ['Jobs that wait for their turn.', 'queued'],
+        jobs_queued: ['Queued jobs.', 'queued'],
         jobs_running: ['Jobs that are running.', 'running'],
         jobs_oldest_seconds: ['Seconds since the oldest queued job was accepted.', 'oldest'],
-        webhooks_pending: ['Webhooks with another attempt to come.', 'pending'],
-        webhooks_failed_total: ['Webhooks that were given up since the start.', 'failed'],
+        webhooks_pending: ['Webhooks whose next attempt is pending.', 'pending'],
+        webhooks_failed_total: ['Webhooks that were given up on since the start.', 'failed'],
       } as const;
       for (const [name, [help, fact]] of Object.entries(facts))
         new Gauge({

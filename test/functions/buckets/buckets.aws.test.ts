@@ -242,26 +242,26 @@ describe.each(['one machine', 'AWS'])('a bucket on %s', (name) => {
       { infile: 's3://files/in/none.png' },
       424,
       'SOURCE_STATUS',
-      "The bucket 'files' refused to be read: NoSuchKey.",
+      "The bucket 'files' refused the read: NoSuchKey.",
     ],
     [
       { infile: 's3://nowhere/a.png' },
       424,
       'SOURCE_STATUS',
-      "The bucket 'nowhere' refused to be read: NoSuchBucket.",
+      "The bucket 'nowhere' refused the read: NoSuchBucket.",
     ],
     [
       { infile: 's3://locked/in/a.png' },
       424,
       'SOURCE_STATUS',
-      "The bucket 'locked' refused to be read: AccessDenied.",
+      "The bucket 'locked' refused the read: AccessDenied.",
     ],
     [{ infile: 's3://files/in/empty.png' }, 422, 'CORRUPT_SOURCE', 'The source is empty.'],
     [
       { infile: 's3://files/in/a.png', _to: 's3://locked/out/' },
       424,
       'TARGET_FAILED',
-      "The bucket 'locked' refused to be written: AccessDenied.",
+      "The bucket 'locked' refused the write: AccessDenied.",
     ],
   ])('says why it failed: %j', async (query, status, code, message) => {
     const { send } = await startRouter(name);
@@ -281,7 +281,7 @@ describe.each(['one machine', 'AWS'])('a bucket on %s', (name) => {
     });
 
     expect([read.code, written.code]).toEqual(['SOURCE_STATUS', 'TARGET_FAILED']);
-    expect(read.body).toContain("The bucket 'files' refused to be read: SignatureDoesNotMatch.");
+    expect(read.body).toContain("The bucket 'files' refused the read: SignatureDoesNotMatch.");
     expect(JSON.stringify([read, written, logged])).not.toMatch(/another-secret|TESTACCESSKEY|X-Amz-/);
     expect(JSON.stringify(seen)).not.toContain('another-secret');
     expect(JSON.stringify(logged)).toContain('SignatureDoesNotMatch');
@@ -413,7 +413,7 @@ describe.each(['one machine', 'AWS'])('a bucket on %s', (name) => {
 
     for (const { body } of replies)
       expect(body).toBe(
-        "[ERROR] Parameter '_cache' cannot be used with buckets, because their changes are not noticed. (BAD_PARAMETER)",
+        "[ERROR] Parameter '_cache' cannot be used with buckets, because changes in them are not noticed. (BAD_PARAMETER)",
       );
   });
 });

@@ -115,7 +115,7 @@ describe('a durable execution', () => {
 
     await execute(job);
 
-    const error = { code: 'SOURCE_STATUS', message: "The bucket 'files' refused to be read: AccessDenied." };
+    const error = { code: 'SOURCE_STATUS', message: "The bucket 'files' refused the read: AccessDenied." };
     expect(await local.jobs.get('alice', job.id)).toMatchObject({ status: 'failed', end: { error } });
   });
 
