@@ -81,18 +81,17 @@ export function runConversion<Value>(
   dependencies: Dependencies,
   { deliver, defer }: Outcomes<Value>,
 ): Promise<Ended<Value>> {
-  const { key, trace, signal, body, isJob = false } = call;
+  const { key, trace, signal, body, idempotencyKey, accepted: earlier, isJob = false } = call;
   const { account } = key;
   const { limits, log, afterReply = beforeReply } = dependencies;
-  const { idempotencyKey } = call;
   const isHashed = idempotencyKey !== undefined;
-  const uploads = new CallUploads(account, dependencies, signal, { isHashed, saved: call.accepted?.uploads });
+  const uploads = new CallUploads(account, dependencies, signal, { isHashed, saved: earlier?.uploads });
   const maxDuration = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
 
   const run = async (report: (progress: Progress) => void) => {
     await takeTurn(account);
-    const accepted = call.accepted?.request ?? (await acceptRequest(call, uploads, dependencies));
-    if (accepted.job && !call.accepted) {
+    const accepted = earlier?.request ?? (await acceptRequest(call, uploads, dependencies));
+    if (accepted.job && !earlier) {
       if (!defer) throw noJobsError();
       return defer(accepted, uploads);
     }
