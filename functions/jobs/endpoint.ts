@@ -1,28 +1,16 @@
 import type { ConversionRequest } from '../conversion/request.ts';
-import type { Idempotency } from '../platform/idempotency.ts';
 import type { KeyRecord } from '../platform/keys.ts';
-import type { Storage, Uploads } from '../platform/storage.ts';
 import type { Call } from '../router/call.ts';
+import type { Dependencies } from '../router/dependencies.ts';
 import { type HttpRequest, JOBS_PATH } from '../router/http.ts';
 import { describeResult, type HttpReply, jsonReply, problemsOf, withHeaders } from '../router/reply.ts';
-import { type OnceRequest, once } from '../router/reuse.ts';
+import { once } from '../router/reuse.ts';
 import type { CallUploads } from '../router/uploads/call-uploads.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
-import type { Log } from '../shared/log.ts';
 import { quote } from '../shared/quote.ts';
-import type { Tool } from '../shared/tool.ts';
 import { hasEnded, type Job, MAX_QUEUED, requestOf, storedRequest } from './job.ts';
 import type { JobQueue } from './queue.ts';
 import { discardUploads } from './run.ts';
-
-interface Dependencies {
-  readonly tools: readonly Tool[];
-  readonly queue?: JobQueue | undefined;
-  readonly storage: Storage;
-  readonly uploads?: Uploads | undefined;
-  readonly idempotency?: Idempotency | undefined;
-  readonly log: Log;
-}
 
 /** Maximum seconds that a request waits for a change. */
 export const MAX_WAIT = 60;
@@ -52,15 +40,9 @@ export async function acceptJob(
   const { webhook } = accepted.job ?? {};
   if (webhook !== undefined) await queue.checkWebhook(webhook, account, signal);
   const origin = http.origin ?? '';
-  const request: OnceRequest = {
-    accepted,
-    uploads,
-    account,
-    key: http.header('idempotency-key'),
-    maxDuration: 0,
-  };
+  const idempotent = { accepted, uploads, account, key: http.header('idempotency-key'), maxDuration: 0 };
   let isRepeated = false;
-  const job = await once(request, dependencies, {
+  const job = await once(idempotent, dependencies, {
     plan: () => queue.jobs.reserve(account),
     work: async (id) => {
       queue.checkRoom(account);

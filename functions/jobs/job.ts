@@ -6,7 +6,6 @@ import type { ErrorReport } from '../shared/errors.ts';
 import { DAY } from '../shared/time.ts';
 import type { Tool } from '../shared/tool.ts';
 
-/** Statuses in their order. The last three are final. */
 export const STATUSES = ['queued', 'running', 'done', 'failed', 'canceled'] as const;
 export type Status = (typeof STATUSES)[number];
 
@@ -82,5 +81,5 @@ export function requestOf({ id, call: { request } }: Job, tools: readonly Tool[]
 }
 
 export function hasEnded({ status }: Pick<Job, 'status'>): boolean {
-  return STATUSES.indexOf(status) >= STATUSES.indexOf('done');
+  return status !== 'queued' && status !== 'running';
 }

@@ -82,7 +82,10 @@ export function createJobs(table: Table, counts = table): Jobs {
         created,
         status: 'queued',
         call: JSON.stringify(call),
-        ...(webhook !== undefined && { delivery: JSON.stringify(newDelivery(webhook)), attempts: 0 }),
+        ...(webhook !== undefined && {
+          delivery: JSON.stringify({ url: webhook, state: 'none', attempts: 0 } satisfies Delivery),
+          attempts: 0,
+        }),
         expires: created + JOB_LIFE,
       };
       const item = await table.update(itemId(account, number), { set, when: { id: 'absent' } });
@@ -162,10 +165,6 @@ function ending({ call }: Job, status: Status): Attributes {
 function numberIn(id: string): number | undefined {
   const [, number] = ID.exec(id) ?? [];
   return number === undefined ? undefined : parseInt(number, 36);
-}
-
-function newDelivery(url: string): Delivery {
-  return { url, state: 'none', attempts: 0 };
 }
 
 /** Reads an item that this store has written. */

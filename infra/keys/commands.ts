@@ -238,11 +238,9 @@ invite [EMAIL] --operator prints a link that signs in an operator, and gives the
       const wanted = args.account();
       return async (context) => {
         const account = await accountIn(context, wanted);
-        const value = (await context.jobs.list(account, { limit: 100 })).map(({ call, ...job }) => ({
-          ...job,
-          tool: call.request.tool,
-        }));
-        return { value, text: jobTable(value) };
+        const jobs = await context.jobs.list(account, { limit: 100 });
+        const value = jobs.map(({ call, ...job }) => ({ ...job, tool: call.request.tool }));
+        return { value, text: jobTable(jobs) };
       };
     },
   },

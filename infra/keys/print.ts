@@ -71,14 +71,10 @@ export function keyTable(records: ReadonlyArray<KeyRecord & { readonly email?: s
 }
 
 /** Formats jobs as a table. */
-export function jobTable(
-  jobs: ReadonlyArray<
-    Pick<Job, 'id' | 'status' | 'created' | 'end' | 'delivery'> & { readonly tool: string }
-  >,
-): string {
-  const rows = jobs.map(({ id, status, created, tool, end, delivery }) => [
+export function jobTable(jobs: readonly Job[]): string {
+  const rows = jobs.map(({ id, call, status, created, end, delivery }) => [
     id,
-    tool,
+    call.request.tool,
     status,
     new Date(created).toISOString(),
     end?.status === 'failed' ? end.error.code : '',
