@@ -81,6 +81,9 @@ function parse(body: string): Reply | undefined {
 /** Seconds that a request waits for a job. Less than a proxy allows a response to take. */
 const WAIT = 25;
 
+const ASYNC: Parameter = { name: '_async', value: '1' };
+const CANCELED = JSON.stringify({ code: 'CONVERSION_FAILED', detail: 'The job was canceled.' });
+
 interface JobReply {
   readonly id: string;
   readonly status: string;
@@ -113,17 +116,21 @@ export function remoteService(url: string, key: string | undefined): Service {
   };
   return {
     async send({ query, headers, body, name }, signal) {
-      const pairs = query.map((each): [string, string] => [each.name, each.value]);
-      const asJob = name === undefined ? {} : { 'Idempotency-Key': name };
-      if (name !== undefined) pairs.push(['_async', '1']);
-      let reply: ServiceReply = await call(`${base}?${new URLSearchParams(pairs)}`, signal, {
-        method: body ? 'POST' : 'GET',
-        headers: { ...headers, ...asJob },
-        ...(body && { body }),
-      });
-      for (let job = jobIn(reply); job; job = jobIn(reply)) {
+      const send = (parameters: readonly Parameter[], more: Readonly<Record<string, string>> = {}) => {
+        const pairs = parameters.map((each): [string, string] => [each.name, each.value]);
+        return call(`${base}?${new URLSearchParams(pairs)}`, signal, {
+          method: body ? 'POST' : 'GET',
+          headers: { ...headers, ...more },
+          ...(body && { body }),
+        });
+      };
+      if (name === undefined) return send(query);
+      let reply: ServiceReply = await send([...query, ASYNC], { 'Idempotency-Key': name });
+      // The service has no jobs.
+      if (reply.status === 400 && reply.body.includes(ASYNC.name)) return send(query);
+      for (let job = jobIn(reply); job && job.status !== 'done'; job = jobIn(reply)) {
         if (job.status === 'failed') return { status: 422, body: JSON.stringify(job.error) };
-        if (job.status === 'done') return reply;
+        if (job.status === 'canceled') return { status: 422, body: CANCELED };
         reply = await call(`${base}jobs/${job.id}?wait=${WAIT}`, signal);
       }
       return reply;
