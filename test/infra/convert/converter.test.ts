@@ -35,7 +35,7 @@ describe('a request with a name', () => {
       [200, { ...job, status: 'done', outputs: OUTPUTS }],
     ]);
 
-    expect(read()).toEqual(OUTPUTS);
+    expect(read().outputs).toEqual(OUTPUTS);
     expect(asked).toEqual([
       '/api/?app=doc2any&_async=1',
       '/api/jobs/job_1?wait=25',
@@ -60,7 +60,7 @@ describe('a request with a name', () => {
       [200, { outputs: OUTPUTS }],
     ]);
 
-    expect(read()).toEqual(OUTPUTS);
+    expect(read().outputs).toEqual(OUTPUTS);
     expect(asked[1]).toBe('/api/?app=doc2any');
   });
 });
