@@ -62,6 +62,8 @@ async function post({ url, account, id, body, secrets }: Webhook, guard: EgressG
   // A pooled connection may have been resolved by another lookup.
   const sending = request(checked, { method: 'POST', headers, lookup, agent: false, signal });
   sending.on('error', reject);
+  // Without an error or a response, for example after status 101.
+  sending.on('close', () => reject(new Error('closed without a response')));
   sending.on('response', (response) => {
     response.on('error', () => {}).destroy();
     resolve(response.statusCode ?? 0);

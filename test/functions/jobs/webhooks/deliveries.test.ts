@@ -44,7 +44,9 @@ beforeEach(async () => {
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
     received.push({ headers: request.headers, body });
     const status = statuses.length > 1 ? statuses.shift()! : statuses[0]!;
-    response.writeHead(status, status === 302 ? { location: `http://receiver.example:${port()}/other` } : {});
+    if (status === 302) response.setHeader('location', `http://receiver.example:${port()}/other`);
+    if (status === 101) response.setHeader('upgrade', 'other').setHeader('connection', 'upgrade');
+    response.writeHead(status);
     response.end();
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -137,6 +139,7 @@ describe('the webhook of a job', () => {
   it.each([
     ['a receiver that is gone', 410, 'failed', 'status 410'],
     ['a redirect, which is not followed', 302, 'pending', 'status 302'],
+    ['a receiver that changes the protocol', 101, 'pending', 'the connection failed'],
   ])('to %s', async (_, status, state, last) => {
     statuses = [status];
     const job = await endedJob();
