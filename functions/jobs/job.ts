@@ -60,7 +60,7 @@ export interface Job {
   readonly started?: number;
   readonly ended?: number;
   readonly call: JobCall;
-  /** Number of times that it was started. More than one if the process that ran it was killed, or the service was busy. */
+  /** Number of times that it was started. On one machine, a start that the busy service took back does not count. */
   readonly starts: number;
   /** Set once the job has ended, unless it was canceled. */
   readonly end?: JobEnd;

@@ -116,7 +116,7 @@ export function createLocalQueue(options: LocalQueueOptions): LocalQueue {
       return { status: 'failed', error: ConversionError.from(thrown).toReport() };
     });
     if (attempt.status === 'later') {
-      if (!(await persist(() => jobs.requeue(job)))) return;
+      if (!(await persist(() => jobs.requeue(job, true)))) return;
       pause(account, 1000 * attempt.seconds);
       return enqueue(account, number);
     }

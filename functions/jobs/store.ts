@@ -20,8 +20,8 @@ export interface Jobs {
   all(): AsyncIterable<Job>;
   /** Marks a queued job as running. Like the other changes, returns `undefined` if it is in another state. */
   start(job: Job): Promise<Job | undefined>;
-  /** Puts a running job back in the queue. */
-  requeue(job: Job): Promise<Job | undefined>;
+  /** Puts a running job back in the queue. `isForgotten` says whether its start does not count. */
+  requeue(job: Job, isForgotten?: boolean): Promise<Job | undefined>;
   /** Records how a running job ended. */
   end(job: Job, end: JobEnd): Promise<Job | undefined>;
   /** Cancels a job that has not ended. */
@@ -110,7 +110,8 @@ export function createJobs(table: Table, counts = table): Jobs {
     },
 
     start: (job) => change(job, 'queued', { status: 'running', started: Date.now() }, 1),
-    requeue: (job) => change(job, 'running', { status: 'queued', started: undefined }),
+    requeue: (job, isForgotten = false) =>
+      change(job, 'running', { status: 'queued', started: undefined }, isForgotten ? -1 : 0),
     end: (job, end) => {
       const delivery = job.delivery && { ...job.delivery, state: 'pending', next: Date.now() };
       return change(job, 'running', {

@@ -52,6 +52,7 @@ it('waits for what a caller would have to retry', async () => {
 
   await vi.waitFor(async () => expect(await local.get(id)).toMatchObject({ status: 'done' }));
   expect(calls).toBe(2);
+  expect((await local.jobs.get('alice', id))!.starts).toBe(1);
 });
 
 it('respects the calls that an account may have in progress', async () => {
