@@ -91,6 +91,8 @@ export function runConversion<Value>(
   const run = async (report: (progress: Progress) => void) => {
     await takeTurn(account);
     const accepted = earlier?.request ?? (await acceptRequest(call, uploads, dependencies));
+    // The key may have been restricted since the job was accepted.
+    if (earlier) checkTool(accepted.tool, key);
     if (accepted.job && !earlier) {
       if (!defer) throw noJobsError();
       return defer(accepted, uploads);

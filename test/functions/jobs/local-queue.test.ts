@@ -69,18 +69,21 @@ it('respects the calls that an account may have in progress', async () => {
     await vi.waitFor(async () => expect(await local.get(id)).toMatchObject({ status: 'done' }));
 });
 
-it('fails the job of a key that is no longer valid', async () => {
+it.each([
+  ['is no longer valid', { disabled: true }, 'INVALID_KEY'],
+  ['may no longer use the tool', { tools: ['other'] }, 'UNKNOWN_APP'],
+])('fails the job of a key that %s', async (_, change, code) => {
   const { convert, started, finish } = controlled();
   local = await startLocal({ convert, total: 1 });
   await local.submit('a');
   const id = await local.submit('b');
   await vi.waitFor(() => expect(started).toEqual(['a']));
-  local.keys.set('alice', { ...local.keys.get('alice')!, disabled: true });
+  local.keys.set('alice', { ...local.keys.get('alice')!, ...change });
 
   finish('a');
 
   await vi.waitFor(async () =>
-    expect((await local.jobs.get('alice', id))?.end).toMatchObject({ error: { code: 'INVALID_KEY' } }),
+    expect((await local.jobs.get('alice', id))?.end).toMatchObject({ error: { code } }),
   );
   expect(started).toEqual(['a']);
 });
