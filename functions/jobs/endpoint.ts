@@ -73,7 +73,7 @@ export async function acceptJob(
  * @throws ConversionError `NOT_FOUND`, `BAD_PARAMETER`
  */
 export async function respondAboutJobs(
-  { http, key: { account } }: Pick<KnownCall, 'http' | 'key'>,
+  { http, key: { account }, signal }: Pick<KnownCall, 'http' | 'key' | 'signal'>,
   dependencies: Dependencies,
 ): Promise<HttpReply> {
   const { queue } = dependencies;
@@ -98,7 +98,9 @@ export async function respondAboutJobs(
   }
   const seconds = readInteger(http, 'wait', 0, MAX_WAIT) ?? 0;
   const current =
-    method === 'DELETE' ? await cancelJob(job, queue, dependencies) : await changed(job, seconds, queue);
+    method === 'DELETE'
+      ? await cancelJob(job, queue, dependencies)
+      : await changed(job, seconds, queue, signal);
   return jsonReply(200, await describeJob(current, dependencies, origin));
 }
 
@@ -128,14 +130,13 @@ async function cancelJob(
   return canceled ?? (await queue.jobs.get(job.account, job.id)) ?? job;
 }
 
-/** Returns a job as soon as its status has changed, or after some seconds. */
-async function changed(job: Job, seconds: number, queue: JobQueue): Promise<Job> {
+/** Returns a job as soon as its status has changed, or after some seconds, or when the server stops. */
+async function changed(job: Job, seconds: number, queue: JobQueue, signal: AbortSignal): Promise<Job> {
   const end = performance.now() + 1000 * seconds;
   let current = job;
   while (!hasEnded(job) && current.status === job.status) {
     const left = end - performance.now();
-    if (left <= 0) break;
-    await queue.changed(job, left);
+    if (left <= 0 || !(await queue.changed(job, left, signal))) break;
     current = (await queue.jobs.get(job.account, job.id)) ?? job;
   }
   return current;

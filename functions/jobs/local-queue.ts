@@ -189,15 +189,17 @@ export function createLocalQueue(options: LocalQueueOptions): LocalQueue {
       const index = indexIn(numbers, number);
       return numbers[index] === number ? index + 1 : undefined;
     },
-    async changed({ id }, time) {
+    async changed({ id }, time, signal) {
       const own = watchers.get(id) ?? new Set();
       const change = Promise.withResolvers<void>();
       watchers.set(id, own.add(change.resolve));
-      const timer = globalThis.setTimeout(change.resolve, isClosing ? 0 : time);
+      const timer = globalThis.setTimeout(change.resolve, isClosing || signal.aborted ? 0 : time);
+      signal.addEventListener('abort', () => change.resolve(), { once: true });
       await change.promise;
       clearTimeout(timer);
       own.delete(change.resolve);
       if (own.size === 0) watchers.delete(id);
+      return !isClosing && !signal.aborted;
     },
     async load() {
       for await (const job of jobs.all()) {

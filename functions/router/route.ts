@@ -134,7 +134,7 @@ function tooManyWithoutKeyError(): ConversionError {
 
 /** Responds to a request for the holder of its key, or in demo mode. */
 async function authorize(received: Call, dependencies: Dependencies): Promise<CallResult> {
-  const { present, endpoint } = received;
+  const { present, endpoint, signal } = received;
   const { keys, contact } = dependencies;
   const sent = received.http;
   const linkKey = isSignedLink(sent.query) ? await authorizeLink(received, dependencies) : undefined;
@@ -167,7 +167,7 @@ async function authorize(received: Call, dependencies: Dependencies): Promise<Ca
     case 'usage':
       return { reply: await readUsage(key, dependencies), facts };
     case 'jobs':
-      return { reply: await respondAboutJobs({ http, key }, dependencies), facts };
+      return { reply: await respondAboutJobs({ http, key, signal }, dependencies), facts };
     case 'results':
       return { reply: await deleteResult(http, key, dependencies), facts };
     default:

@@ -67,6 +67,6 @@ export function createDurableQueue({
       if (planned) await begin(planned, `${job.id}-${Date.now()}`);
     },
     place: () => undefined,
-    changed: (_job, time) => setTimeout(Math.min(time, INTERVAL)),
+    changed: (_job, time, signal) => setTimeout(Math.min(time, INTERVAL), !signal.aborted),
   };
 }

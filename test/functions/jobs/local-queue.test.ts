@@ -110,6 +110,19 @@ it('takes over the jobs of a server that was stopped or killed', async () => {
   expect(ends).toHaveLength(3);
 });
 
+it('lets nobody wait for a job while it stops', async () => {
+  const { convert, started } = controlled();
+  local = await startLocal({ convert, total: 1 });
+  await local.submit('a');
+  const id = await local.submit('b');
+  await vi.waitFor(() => expect(started).toEqual(['a']));
+
+  const waiting = local.get(id, 'alice', 'wait=60');
+  await local.queue.close();
+
+  expect(await waiting).toMatchObject({ status: 'queued' });
+});
+
 it('gives up a job that was running each time the server was killed', async () => {
   local = await startLocal({ convert: atOnce });
   const job = await local.jobs.add(jobCall('a'));
