@@ -43,9 +43,11 @@ export async function acceptJob(
   const idempotent = { accepted, uploads, account, key: http.header('idempotency-key'), maxDuration: 0 };
   let isRepeated = false;
   const job = await once(idempotent, dependencies, {
-    plan: () => queue.jobs.reserve(account),
-    work: async (id) => {
+    plan: async () => {
       queue.checkRoom(account);
+      return queue.jobs.reserve(account);
+    },
+    work: async (id) => {
       const saved = await uploads.save(accepted, Date.now() + MAX_QUEUED);
       const { traceparent } = trace;
       const call = { key, request: storedRequest(accepted), uploads: saved, origin, traceparent };

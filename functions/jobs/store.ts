@@ -36,6 +36,8 @@ export interface Jobs {
 
 /** Maximum number of items in a read. */
 const BATCH = 100;
+/** How many numbers a list looks for, because those of requests that failed before their jobs were added have none. */
+const MAX_LOOKED_UP = 1000;
 const PREFIX = 'job#';
 const COUNTER = 'jobs#';
 const ID = /^job_([0-9a-z]{1,10})_([0-9a-f]{16})$/;
@@ -58,7 +60,8 @@ export function createJobs(table: Table, counts = table): Jobs {
     if (end !== undefined) return end - 1;
     return Number((await counts.get(counterId(account)))?.jobs ?? 0);
   };
-  const read = async (account: string, numbers: readonly number[]) => {
+  const read = async (account: string, last: number, count: number) => {
+    const numbers = Array.from({ length: Math.min(count, last) }, (_, ago) => last - ago);
     const items = await table.getAll(numbers.map((number) => itemId(account, number)));
     return items.map((item) => readJob(item)).sort((a, b) => b.number - a.number);
   };
@@ -100,9 +103,14 @@ export function createJobs(table: Table, counts = table): Jobs {
     },
 
     async list(account, { before, limit }) {
-      const last = await numbersBefore(account, before);
-      const numbers = Array.from({ length: Math.min(limit, last) }, (_, ago) => last - ago);
-      return read(account, numbers);
+      const found: Job[] = [];
+      const first = await numbersBefore(account, before);
+      const end = Math.max(0, first - MAX_LOOKED_UP);
+      for (let [last, count] = [first, limit]; last > end && found.length < limit; count = BATCH) {
+        found.push(...(await read(account, last, count)));
+        last -= count;
+      }
+      return found.slice(0, limit);
     },
 
     async *all() {
@@ -139,8 +147,8 @@ export function createJobs(table: Table, counts = table): Jobs {
 
     async erase(account) {
       let erased = 0;
-      for (let end = (await numbersBefore(account, undefined)) + 1; end > 1; end -= BATCH) {
-        const found = await this.list(account, { before: end, limit: BATCH });
+      for (let last = await numbersBefore(account, undefined); last > 0; last -= BATCH) {
+        const found = await read(account, last, BATCH);
         for (const { number } of found) await table.remove(itemId(account, number));
         erased += found.length;
       }

@@ -113,28 +113,27 @@ export async function once<Result, Kept, Reused>(
   { accepted, uploads, account, key, maxDuration }: OnceRequest,
   { idempotency, log }: Pick<ReuseDependencies, 'idempotency' | 'log'>,
   {
-    plan = async () => undefined,
+    plan,
     work,
     keep,
     reuse,
   }: {
     /** Returns what will be kept, if that is known before the work. */
-    plan?(): Promise<Kept | undefined>;
+    plan?(): Promise<Kept>;
     work(planned: Kept | undefined): Promise<Result>;
     keep(result: Result): Kept | undefined;
     /** Returns `undefined` if the result does not exist any more. */
     reuse(kept: Kept): Promise<Reused | undefined>;
   },
 ): Promise<Result | Reused> {
-  const planned = await plan();
-  if (key === undefined || !idempotency) return work(planned);
+  if (key === undefined || !idempotency) return work(await plan?.());
   const { isOnce, to = isOnce, job } = accepted;
   const identity = [...identityOf(account, accepted), to, ...(job ? [job] : [])];
   const request = hashOf([uploads.identify(JSON.stringify(identity))]);
   const until = Date.now() + maxDuration + LEASE_GRACE;
   let reused: Reused | undefined;
   const begun = await idempotency.begin<Kept>(
-    { account, key: readKey(key), request, until, planned },
+    { account, key: readKey(key), request, until, ...(plan && { plan }) },
     async (kept) => {
       reused = await reuse(kept);
       return reused !== undefined;
@@ -143,7 +142,7 @@ export async function once<Result, Kept, Reused>(
   if ('kept' in begun) return reused!;
   let kept: Kept | undefined;
   try {
-    const result = await work(planned);
+    const result = await work(begun.planned);
     kept = keep(result);
     return result;
   } finally {

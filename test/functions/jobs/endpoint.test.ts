@@ -89,6 +89,7 @@ describe('a request with _async=1', () => {
     const stranger = await local.send(`${QUERY}&_async=1`, { headers, account: 'bob' });
 
     expect(second.headers.Location).toBe(first.headers.Location);
+    expect(await local.jobs.reserve('alice')).toMatch(/^job_2_/);
     expect([first, second].map(({ headers: sent }) => sent['Idempotent-Replayed'])).toEqual([
       undefined,
       'true',
@@ -272,6 +273,16 @@ describe('/api/jobs/ID', () => {
     }
 
     expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+  });
+
+  it('lists a job that many requests without a new one have followed', async () => {
+    local = await startLocal({ convert: atOnce });
+    const id = await local.submit('a');
+    for (let ago = 0; ago < 30; ago += 1) await local.jobs.reserve('alice');
+
+    const { json } = await local.send('limit=1', { path: '/api/jobs' });
+
+    expect(json.jobs).toMatchObject([{ id }]);
   });
 
   it.each(['wait=61', 'wait=-1', 'wait=a'])('refuses %s', async (query) => {
