@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { keepSpace, openDatabase } from '../../../../functions/platform/local/database.ts';
+import { createSqliteTable, keepSpace, openDatabase } from '../../../../functions/platform/local/database.ts';
 
 let directory: string;
 beforeAll(async () => {
@@ -33,6 +33,20 @@ it('keeps free pages for a disk that fills up', () => {
   expect(free * pages('page_size')).toBeGreaterThan(990_000);
   expect(pages('page_count')).toBe(all);
   database.close();
+});
+
+it.each([100, 10_000])('leaves nothing of %i deleted characters in the file', async (length) => {
+  const file = join(directory, `deleted-${length}.db`);
+  const database = openDatabase(file);
+  const table = createSqliteTable(database, database.transaction);
+  await table.update('erased', { set: { secret: 'password'.padEnd(length, '-') } });
+  await table.update('changed', { set: { secret: 'password'.padEnd(length, '-') } });
+
+  await table.remove('erased');
+  await table.update('changed', { set: { secret: '' } });
+  database.close();
+
+  expect(await readFile(file, 'latin1')).not.toContain('password');
 });
 
 it('rolls back a transaction that throws', () => {
