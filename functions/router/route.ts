@@ -166,8 +166,13 @@ async function authorize(received: Call, dependencies: Dependencies): Promise<Ca
       return prepareUpload(call, key, dependencies);
     case 'usage':
       return { reply: await readUsage(key, dependencies), facts };
-    case 'jobs':
-      return { reply: await respondAboutJobs({ http, key, signal }, dependencies), facts };
+    case 'jobs': {
+      const respond = () => respondAboutJobs({ http, key, signal }, dependencies);
+      if (http.method !== 'POST') return { reply: await respond(), facts };
+      // Counted, so that nobody can flood the receiver of a webhook.
+      const counted = { key, trace: call.trace, signal, maxDuration: 0, isCounted: false };
+      return resultOf(await whileAdmitted(counted, dependencies, respond), present);
+    }
     case 'results':
       return { reply: await deleteResult(http, key, dependencies), facts };
     default:

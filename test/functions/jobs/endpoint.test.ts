@@ -243,6 +243,8 @@ describe('/api/jobs/ID', () => {
     expect([early.status, status]).toEqual([400, 204]);
     const attempts = () => local.logged.filter(({ event }) => event === 'webhook not delivered');
     await vi.waitFor(() => expect(attempts()).toHaveLength(2), 3000);
+    local.keys.set('alice', { ...local.keys.get('alice')!, limits: { perMinute: 0 } });
+    expect((await local.send('', { path, method: 'POST' })).status).toBe(429);
   });
 
   it('exists only for its own account', async () => {
