@@ -8,7 +8,7 @@ import { attemptDelivery, checkWebhook, type DeliveryDependencies, isPending } f
 export interface Deliveries {
   check(url: string, account: string, signal: AbortSignal): Promise<void>;
   /** Delivers the webhook of a job that has ended, if there is one. `again` starts with the first attempt. */
-  add(job: Job, options?: { readonly again?: boolean }): void;
+  add(job: Job, options?: { readonly again?: boolean }): Promise<void>;
   /** Number of webhooks with another attempt to come, and of those that were given up since the start. */
   state(): { readonly pending: number; readonly failed: number };
   close(): Promise<void>;
@@ -70,15 +70,12 @@ export function createDeliveries(
 
   return {
     check: (url, account, signal) => checkWebhook(url, account, dependencies, signal),
-    add(job, { again = false } = {}) {
+    async add(job, { again = false } = {}) {
       const { delivery } = job;
       if (!delivery) return;
-      if (!again) {
-        if (isPending(job)) plan(job);
-        return;
-      }
       const restart = { ...delivery, state: 'pending' as const, attempts: 0, next: Date.now() };
-      void jobs.deliver(job, restart).then((planned) => planned && plan(planned));
+      const planned = again ? await jobs.deliver(job, restart) : job;
+      if (planned && isPending(planned)) plan(planned);
     },
     state: () => ({ pending: due.size, failed: failures }),
     async close() {
