@@ -62,7 +62,8 @@ export function createLocalClient(pathOf: (url: string) => Promise<string>): Buc
     },
     put: putting(client, async ({ url }) => {
       const path = await pathOf(url);
-      return { bytes: (await stat(path)).size, content: createReadStream(path) };
+      // After an abort, the result may be deleted before it is opened.
+      return { bytes: (await stat(path)).size, content: createReadStream(path).on('error', ignore) };
     }),
   };
 }
