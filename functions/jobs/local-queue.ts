@@ -22,6 +22,8 @@ export interface LocalQueueOptions {
   readonly total: number;
   /** Maximum queued jobs of an account. */
   readonly maxQueued: number;
+  /** Maximum requests of an account that wait for a job, because each holds a connection. */
+  readonly maxWaiting: number;
   readonly log: Log;
 }
 
@@ -50,7 +52,7 @@ export interface QueueState {
  * table is the truth: a job runs only if it is still queued there, and its end counts only if it is still running.
  */
 export function createLocalQueue(options: LocalQueueOptions): LocalQueue {
-  const { jobs, deliveries, at, total, maxQueued, log } = options;
+  const { jobs, deliveries, at, total, maxQueued, maxWaiting, log } = options;
   /** Ascending numbers of the queued jobs of each account, in the order of the turns of the accounts. */
   const queued = new Map<string, number[]>();
   /** Accounts that wait until a time on the monotonic clock, because the service or a limit was at capacity. */
@@ -58,6 +60,8 @@ export function createLocalQueue(options: LocalQueueOptions): LocalQueue {
   const running = new Map<string, { readonly account: string; readonly abort: AbortController }>();
   const work = new Set<Promise<void>>();
   const watchers = new Map<string, Set<() => void>>();
+  /** Number of requests that wait, by account. */
+  const waiting = new Map<string, number>();
   let isClosing = false;
 
   const canStart = (account: string) => {
@@ -189,7 +193,13 @@ export function createLocalQueue(options: LocalQueueOptions): LocalQueue {
       const index = indexIn(numbers, number);
       return numbers[index] === number ? index + 1 : undefined;
     },
-    async changed({ id }, time, signal) {
+    async changed({ id, account }, time, signal) {
+      const count = (waiting.get(account) ?? 0) + 1;
+      if (count > maxWaiting) {
+        const message = `This account may wait for jobs with ${maxWaiting} requests at a time.`;
+        throw new ConversionError('RATE_LIMITED', message, { retryAfter: 1 });
+      }
+      waiting.set(account, count);
       const own = watchers.get(id) ?? new Set();
       const change = Promise.withResolvers<void>();
       watchers.set(id, own.add(change.resolve));
@@ -199,6 +209,8 @@ export function createLocalQueue(options: LocalQueueOptions): LocalQueue {
       clearTimeout(timer);
       own.delete(change.resolve);
       if (own.size === 0) watchers.delete(id);
+      waiting.set(account, waiting.get(account)! - 1);
+      if (waiting.get(account) === 0) waiting.delete(account);
       return !isClosing && !signal.aborted;
     },
     async load() {

@@ -16,6 +16,9 @@ export interface JobQueue {
   deliver(job: Job): Promise<void>;
   /** Returns the position of a queued job among those of its account, from 1, if it is known. */
   place(job: Job): number | undefined;
-  /** Resolves when a job may have changed, at the latest after `time` milliseconds. Returns `false` if nobody may wait any longer. */
+  /**
+   * Resolves when a job may have changed, at the latest after `time` milliseconds. Returns `false` if nobody may wait any longer.
+   * @throws ConversionError `RATE_LIMITED` if too many requests of the account wait
+   */
   changed(job: Job, time: number, signal: AbortSignal): Promise<boolean>;
 }

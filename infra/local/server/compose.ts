@@ -89,6 +89,8 @@ const DOWNLOADS = 4;
  * four threads.
  */
 const COPIES = { total: 2, perAccount: 1 };
+/** The requests of one account that wait for jobs have at most this fraction of the connections. */
+const WAITERS = 8;
 /** Maximum milliseconds for sending traces. */
 const TRACE_TIME = 5000;
 /** Timeout for aborted conversions after their engines have exited, in milliseconds. */
@@ -273,6 +275,7 @@ export async function composeService(
       at: (origin) => ({ ...at(origin), limits: { ...limits, conversionTime: settings.jobTime } }),
       total: settings.jobs,
       maxQueued: settings.maxQueuedJobs,
+      maxWaiting: Math.max(1, Math.floor(descriptors.connections / WAITERS)),
       log,
     });
   if (queueOfJobs) metrics?.watchJobs(queueOfJobs);

@@ -247,6 +247,23 @@ describe('/api/jobs/ID', () => {
     expect((await local.send('', { path, method: 'POST' })).status).toBe(429);
   });
 
+  it('is not waited for by more requests than an account may have', async () => {
+    const { convert, started } = controlled();
+    local = await startLocal({ convert, maxWaiting: 1 });
+    const [path, other] = [await local.submit('a'), await local.submit('b', 'bob')].map(
+      (id) => `/api/jobs/${id}`,
+    );
+    await vi.waitFor(() => expect(started).toHaveLength(2));
+
+    const waiting = local.send('wait=60', { path: path! });
+    const refused = await local.send('wait=60', { path: path! });
+    const others = local.send('wait=60', { path: other!, account: 'bob' });
+    await local.queue.close();
+
+    expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('with 1 requests') });
+    expect([(await waiting).status, (await others).status]).toEqual([200, 200]);
+  });
+
   it('exists only for its own account', async () => {
     local = await startLocal({ convert: atOnce });
     const id = await local.submit('a');

@@ -37,12 +37,14 @@ export async function startLocal({
   convert,
   total = 2,
   maxQueued = 1000,
+  maxWaiting = 100,
   directory,
   limits = {},
 }: {
   convert: Convert;
   total?: number;
   maxQueued?: number;
+  maxWaiting?: number;
   /** Of an earlier service. */
   directory?: string;
   limits?: KeyRecord['limits'];
@@ -115,6 +117,7 @@ export async function startLocal({
     at: () => dependencies,
     total,
     maxQueued,
+    maxWaiting,
     log: dependencies.log,
   });
 
