@@ -18,7 +18,7 @@ export interface LocalQueueOptions {
   readonly deliveries: Deliveries;
   /** Returns the dependencies of a conversion whose results are served at an origin. */
   at(origin: string): Dependencies;
-  /** Maximum jobs that run at a time. */
+  /** Maximum jobs that run at a time, or one more if all others are of one account. */
   readonly total: number;
   /** Maximum queued jobs of an account. */
   readonly maxQueued: number;
@@ -67,9 +67,12 @@ export function createLocalQueue(options: LocalQueueOptions): LocalQueue {
   const canStart = (account: string) => {
     if ((paused.get(account) ?? 0) > performance.now()) return false;
     const others = [...running.values()].filter((each) => each.account !== account);
+    const own = running.size - others.length;
+    // One account may have every place for half an hour. Then the first job of another gets one more.
+    if (own === 0 && new Set(others.map((each) => each.account)).size <= 1) return true;
     const hasOthers = others.length > 0 || queued.size > 1;
     // Keeps a place for jobs of others, which may be shorter.
-    return running.size - others.length < (hasOthers ? Math.max(1, total - 1) : total);
+    return running.size < total && own < (hasOthers ? Math.max(1, total - 1) : total);
   };
 
   function enqueue(account: string, number: number): void {
@@ -89,7 +92,7 @@ export function createLocalQueue(options: LocalQueueOptions): LocalQueue {
 
   function startNext(): void {
     for (const [account, numbers] of queued) {
-      if (isClosing || running.size >= total) return;
+      if (isClosing || running.size > total) return;
       if (!canStart(account)) continue;
       const number = numbers.shift()!;
       // The account goes to the end of the queue.

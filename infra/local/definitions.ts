@@ -82,7 +82,7 @@ export const SETTINGS = {
     max: 3600,
     absent: LIMITS.conversionTime / 1000,
   }),
-  JOBS: integer('jobs that run at a time, in addition to other conversions', {
+  JOBS: integer('jobs that run at a time, in addition to other conversions; one more for another account', {
     min: 1,
     max: MAX_SIZE,
     absent: undefined,
