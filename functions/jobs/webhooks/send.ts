@@ -3,6 +3,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { EgressGuard } from '../../shared/egress/guard.ts';
 import { ConversionError } from '../../shared/errors.ts';
+import { CDN_LOOP } from '../../shared/source/request.ts';
 import { withTimeout } from '../../shared/time.ts';
 
 /** A signed message for a receiver. */
@@ -53,6 +54,8 @@ async function post({ url, account, id, body, secrets }: Webhook, guard: EgressG
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
     'User-Agent': 'docmill',
+    // The service refuses its own webhooks, which could otherwise ask for further jobs.
+    'CDN-Loop': CDN_LOOP,
     'webhook-id': id,
     'webhook-timestamp': timestamp,
     'webhook-signature': secrets.map((secret) => signatureOf(`${id}.${timestamp}.${body}`, secret)).join(' '),

@@ -107,6 +107,7 @@ describe('the webhook of a job', () => {
         data: { id: job.id, status: 'done', outputs: [{ url: 'https://files.example/x/a.png' }] },
       });
     }
+    expect(headers['cdn-loop']).toBe('docmill');
     const [other] = await secrets.get('bob');
     expect(() => new Webhook(other!).verify(body, headers as Record<string, string>)).toThrow();
     await vi.waitFor(async () =>
