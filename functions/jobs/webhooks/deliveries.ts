@@ -14,7 +14,8 @@ export interface Deliveries {
   close(): Promise<void>;
 }
 
-const CONCURRENCY = { total: 16, perAccount: 4 };
+/** An attempt only waits, so slow receivers of a few accounts do not keep others waiting. */
+const CONCURRENCY = { total: 64, perAccount: 4 };
 /** How often to look for attempts that are due, in milliseconds. */
 const INTERVAL = 500;
 
