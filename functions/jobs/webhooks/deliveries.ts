@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { Job } from '../job.ts';
@@ -18,6 +19,8 @@ export interface Deliveries {
 const CONCURRENCY = { total: 64, perAccount: 4 };
 /** How often to look for attempts that are due, in milliseconds. */
 const INTERVAL = 500;
+/** How many attempts begin without a pause for other work. */
+const BATCH = 50;
 
 /**
  * Keeps the numbers of jobs with pending webhooks in memory. The table is the truth: an attempt is recorded after it was
@@ -50,11 +53,15 @@ export function createDeliveries(
     if (recorded && isPending(recorded)) plan(recorded);
   }
 
-  function sendDue(): void {
+  async function sendDue(): Promise<void> {
     const now = Date.now();
+    let begun = 0;
     for (const { account, id, time } of due.values()) {
-      if (time > now) continue;
+      if (time > now || closing.signal.aborted) continue;
       due.delete(id);
+      begun += 1;
+      // Thousands may be due at once.
+      if (begun % BATCH === 0) await setImmediate();
       const done = queue
         .run(account, () => attempt(account, id), closing.signal)
         .catch((thrown: unknown) => {
@@ -78,7 +85,7 @@ export function createDeliveries(
       const planned = again ? await jobs.deliver(job, restart) : job;
       if (planned && isPending(planned)) plan(planned);
     },
-    state: () => ({ pending: due.size, failed: failures }),
+    state: () => ({ pending: due.size + work.size, failed: failures }),
     async close() {
       clearInterval(timer);
       closing.abort();
