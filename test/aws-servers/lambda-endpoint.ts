@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { EventStreamCodec } from '@smithy/core/event-streams';
@@ -16,8 +16,8 @@ export class Refusal extends Error {
   readonly status: number;
   readonly type: string;
 
-  constructor(status: number, type: string) {
-    super(type);
+  constructor(status: number, type: string, message = type) {
+    super(message);
     this.status = status;
     this.type = type;
   }
@@ -25,9 +25,20 @@ export class Refusal extends Error {
 
 export type RunFunction = (name: string, event: unknown, account: string | undefined) => Promise<Ending>;
 
-/** An endpoint with the synchronous part of the Lambda Invoke API. */
-export async function startLambdaEndpoint(run: RunFunction) {
+/** Responds to the requests of another part of the Lambda API. */
+type Respond = (
+  request: IncomingMessage,
+) => Promise<{ readonly status: number; readonly headers: object; readonly body: string } | undefined>;
+
+/** An endpoint with the synchronous part of the Lambda Invoke API, and what `respond` adds. */
+export async function startLambdaEndpoint(run: RunFunction, respond?: Respond) {
   const server = createServer(async (request, response) => {
+    try {
+      const reply = await respond?.(request);
+      if (reply) return void response.writeHead(reply.status, { ...reply.headers }).end(reply.body);
+    } catch (error) {
+      return refuse(response, error instanceof Refusal ? error : new Refusal(500, 'ServiceException'));
+    }
     const path = decodeURIComponent(request.url ?? '');
     const [, name, streaming] =
       /^\/20\d\d-\d\d-\d\d\/functions\/([\w:-]{1,140})\/(response-streaming-)?invocations$/.exec(path) ?? [];
@@ -81,7 +92,7 @@ function streamOf(payload: unknown, functionError: string | undefined): Buffer {
   ]);
 }
 
-function refuse(response: ServerResponse, { status, type }: Refusal): void {
+function refuse(response: ServerResponse, { status, type, message }: Refusal): void {
   response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': type });
-  response.end(JSON.stringify({ Type: 'User', Message: type }));
+  response.end(JSON.stringify({ Type: 'User', Message: message }));
 }

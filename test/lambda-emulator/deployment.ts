@@ -24,6 +24,10 @@ export interface Resource {
   readonly Properties: Readonly<Record<string, Value>>;
 }
 
+/** Functions that call AWS services. */
+export const ROLES = ['router', 'site', 'jobs'] as const;
+export type Role = (typeof ROLES)[number];
+
 /** The part of the stack that the emulator runs. */
 export interface Deployment {
   readonly functions: readonly FunctionDefinition[];
@@ -33,7 +37,7 @@ export interface Deployment {
   readonly uploadOrigins: readonly string[];
   readonly gateway: GatewaySettings;
   /** Statements of the roles. Those of the tools are never used: they call no AWS service. */
-  readonly rights: Readonly<Record<'router' | 'site', readonly Statement[]>>;
+  readonly rights: Readonly<Record<Role, readonly Statement[]>>;
 }
 
 /** The gateway's names in its metrics, its own error responses by type, and its throttle. */
@@ -91,7 +95,7 @@ export function readDeployment(
     'AWS::URLSuffix': 'amazonaws.com',
   };
 
-  const functions = ['router', 'site', ...Object.keys(tools)].map((name) => {
+  const functions = [...ROLES, ...Object.keys(tools)].map((name) => {
     const found = Object.entries(resources).find(
       ([id, { Type }]) => Type === 'AWS::Lambda::Function' && id.startsWith(`${name}Function`),
     )![1].Properties;
@@ -118,7 +122,11 @@ export function readDeployment(
     resultsUrl: `https://${domainOf(physical.bucket)}/`,
     uploadOrigins: uploadOriginsOf(resources, names),
     gateway: gatewayOf(resources),
-    rights: { router: rightsOf('router', resources, names), site: rightsOf('site', resources, names) },
+    rights: {
+      router: rightsOf('router', resources, names),
+      site: rightsOf('site', resources, names),
+      jobs: rightsOf('jobs', resources, names),
+    },
   };
 }
 

@@ -9,7 +9,8 @@ import { startDynalite } from '../aws-servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../aws-servers/lambda-endpoint.ts';
 import { type RadosGateway, startRadosGateway } from '../aws-servers/radosgw.ts';
 import { Account, metricLine, type Report } from './account.ts';
-import { GATEWAY, readDeployment } from './deployment.ts';
+import { GATEWAY, ROLES, type Role, readDeployment } from './deployment.ts';
+import { DurableService } from './durable.ts';
 import { FunctionPool } from './function-pool.ts';
 import { startFront } from './gateway.ts';
 import { DYNAMODB, LAMBDA, S3, type Service, SSM, startGuard } from './iam.ts';
@@ -20,6 +21,9 @@ const defaults = parseSettings({});
 
 /** As long as Lambda's session tokens, and with the same alphabet. It becomes part of every presigned URL. */
 const SESSION_TOKEN = `IQoJb3JpZ2luX2Vj${'aB3/+xYz9'.repeat(96)}==`;
+
+/** How much shorter the pauses of durable executions are than on AWS. */
+const PAUSE_SCALE = 0.1;
 
 /** Maximum number of characters of each function's log that are kept, in whole lines. */
 const MAX_LOG = 100_000;
@@ -69,15 +73,20 @@ export async function startEmulator({
 
   const functions = new Map<string, FunctionPool>();
   const definitions = new Map<string, FunctionDefinition>();
-  const lambda = await startLambdaEndpoint(async (name, event, account) => {
+  const invoke = async (name: string, event: unknown, account?: string) => {
     const own = functionName(name);
     const qualifier = /:function:[^:]+:([\w-]+)$/.exec(name)?.[1];
     const ending = await run(functions.get(own), event, account, qualifier);
     return { ...ending, log: logs.get(own) ?? '' };
-  });
+  };
+  const endFunction = (name: string) => {
+    for (const sandbox of functions.get(functionName(name))!.sandboxes) sandbox.kill('Runtime.ExitError');
+  };
+  const durable = new DurableService(invoke, endFunction, PAUSE_SCALE);
+  const lambda = await startLambdaEndpoint(invoke, (request) => durable.respond(request));
   const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
   const denied: string[] = [];
-  const guarded = async (role: 'router' | 'site') => {
+  const guarded = async (role: Role) => {
     const start = (target: string, service: Service) =>
       startGuard(target, service, deployment.rights[role], (call) => denied.push(call));
     return {
@@ -87,8 +96,12 @@ export async function startEmulator({
       ssm: await start(parameters.endpoint, SSM),
     };
   };
-  const guardsOf = { router: await guarded('router'), site: await guarded('site') };
-  const guards = [...Object.values(guardsOf.router), ...Object.values(guardsOf.site)];
+  const guardsOf = {
+    router: await guarded('router'),
+    site: await guarded('site'),
+    jobs: await guarded('jobs'),
+  };
+  const guards = Object.values(guardsOf).flatMap((services) => Object.values(services));
   const storage = publicAddress(guardsOf.router.s3.port);
   // Without a quota nothing is throttled, so that other tests are not affected.
   const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
@@ -105,8 +118,9 @@ export async function startEmulator({
     deployment.uploadOrigins.map((origin) => origin.replace(GATEWAY, front.base)),
   );
   for (const definition of deployment.functions) {
-    const guards = definition.name === 'site' ? guardsOf.site : guardsOf.router;
-    const reach = ['router', 'site'].includes(definition.name) && {
+    const role = ROLES.find((name) => name === definition.name);
+    const guards = role && guardsOf[role];
+    const reach = guards && {
       AWS_ENDPOINT_URL_S3: storage,
       AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${guards.dynamodb.port}`,
       AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${guards.lambda.port}`,
@@ -148,9 +162,13 @@ export async function startEmulator({
     logs: logs as ReadonlyMap<string, string>,
     /** Endpoint of the Invoke API. */
     lambda: lambda.endpoint,
+    /** Endpoints of AWS services that allow only what the role of a function may do. */
+    endpointOf: (role: Role, service: 'dynamodb' | 'lambda') =>
+      `http://127.0.0.1:${guardsOf[role][service].port}`,
+    durable,
     host,
     storage: gateway,
-    /** Calls of the router and the site that their roles do not allow, and that were refused. */
+    /** Calls of functions that their roles do not allow, and that were refused. */
     denied: denied as readonly string[],
     /** The URL of the storage that functions use, with the rights of the router. */
     storageUrl: storage,
@@ -161,6 +179,7 @@ export async function startEmulator({
     },
     close: async () => {
       front.close();
+      durable.close();
       parameters.close();
       for (const guard of guards) guard.close();
       for (const pool of functions.values()) pool.cool();

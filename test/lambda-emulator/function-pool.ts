@@ -51,6 +51,11 @@ export class FunctionPool {
     return [...this.#all].filter(({ over }) => !over);
   }
 
+  /** Events that are running now. */
+  get running(): number {
+    return this.#running;
+  }
+
   /** Connections to their Runtime APIs by anything but the runtime. */
   get visitors(): number {
     return [...this.#all].reduce((sum, { visitors }) => sum + visitors, this.#visited);

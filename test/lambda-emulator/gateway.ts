@@ -93,14 +93,19 @@ async function serve(
 
 /** Finds the method of the resource with a path: one of its own before `ANY`, and a fixed path before `{name}` and `{proxy+}`. */
 export function routeOf(path: string, method: string, routes: readonly Route[]): Route | undefined {
-  const [whole, part = '', below] = /^\/api(?:\/([^/]*)(\/.+)?)?$/.exec(path) ?? [];
+  const [whole, below = ''] = /^\/api(?:\/(.*))?$/.exec(path) ?? [];
   if (whole === undefined) return undefined;
-  if (below !== undefined) return routes.find((route) => route.part === `${part}/{proxy+}`);
-  const fixed = routes.filter((route) => route.part === part);
-  const resource = fixed.length > 0 ? fixed : routes.filter((route) => route.part.startsWith('{'));
+  const rank = ({ part }: Route) => (part.endsWith('{proxy+}') ? 2 : Number(part.includes('{')));
+  const found = routes.filter((route) => matches(route, below)).sort((a, b) => rank(a) - rank(b));
+  const resource = found.filter(({ part }) => part === found[0]!.part);
   return (
     resource.find((route) => route.method === method) ?? resource.find((route) => route.method === 'ANY')
   );
+}
+
+function matches({ part }: Route, path: string): boolean {
+  const pattern = part.replace(/\{\w+(\+?)\}/g, (_, more) => (more ? '.+' : '[^/]+'));
+  return new RegExp(`^${pattern}$`).test(path);
 }
 
 function bodyOf(body: Buffer, { isBinary }: GatewaySettings) {

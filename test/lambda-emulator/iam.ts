@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type { OperationUpdate } from '@aws-sdk/client-lambda';
 
 /** One statement of a policy. `*` stands for any text, `?` for any character. */
 export interface Statement {
@@ -110,11 +111,25 @@ export const DYNAMODB: Service = {
   },
 };
 
+const DURABLE_ACTIONS: Readonly<Record<string, string>> = {
+  checkpoint: 'lambda:CheckpointDurableExecution',
+  state: 'lambda:GetDurableExecutionState',
+  stop: 'lambda:StopDurableExecution',
+};
+
 export const LAMBDA: Service = {
-  callsOf({ url = '' }) {
-    const [, name = ''] =
-      /\/functions\/([^/]+)\/(?:response-streaming-)?invocations/.exec(decodeURIComponent(url)) ?? [];
-    return [{ action: 'lambda:InvokeFunction', resource: name }];
+  callsOf({ url = '' }, body) {
+    const path = decodeURIComponent(url);
+    const [, execution, call = ''] = /\/durable-executions\/(.+)\/(\w+)(?:\?|$)/.exec(path) ?? [];
+    const [, name = ''] = /\/functions\/([^/]+)\/(?:response-streaming-)?invocations/.exec(path) ?? [];
+    if (execution === undefined) return [{ action: 'lambda:InvokeFunction', resource: name }];
+    // Lambda invokes other functions for an execution with the role of its function.
+    const { Updates = [] } = JSON.parse(body.toString() || '{}') as { Updates?: readonly OperationUpdate[] };
+    const invoked = Updates.flatMap(({ ChainedInvokeOptions }) => ChainedInvokeOptions?.FunctionName ?? []);
+    return [
+      { action: DURABLE_ACTIONS[call] ?? call, resource: execution },
+      ...invoked.map((resource) => ({ action: 'lambda:InvokeFunction', resource })),
+    ];
   },
   refusal: {
     status: 403,
