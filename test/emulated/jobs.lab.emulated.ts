@@ -326,10 +326,6 @@ describe('a job whose function is killed', () => {
         ...{ name, action, crash, crashes, status: job.status, ids: ids.size },
         ...{ execution: executionOf(job).status, conversions: pool('imageproc').events - events },
       });
-      process.stdout.write(
-        JSON.stringify([outcomes.at(-1), executionOf(job).invocations, (job as { error?: unknown }).error]) +
-          '\n',
-      );
     }
 
     expect(outcomes).toEqual(

@@ -131,7 +131,7 @@ export class DurableService {
   async #run(execution: Execution): Promise<void> {
     if (execution.isInvoked) return;
     execution.isInvoked = true;
-    do {
+    while (execution.status === 'RUNNING') {
       execution.news.clear();
       execution.token = randomUUID();
       execution.invocations += 1;
@@ -140,13 +140,13 @@ export class DurableService {
         CheckpointToken: execution.token,
         InitialExecutionState: pageFrom(execution, 0, PAGE),
       };
-      const ending = await this.#invoke(execution.functionArn, event).catch(failedBy);
-      const { Status } = (ending.payload ?? {}) as { Status?: 'SUCCEEDED' | 'FAILED' | 'PENDING' };
-      if (execution.status !== 'RUNNING') break;
-      if (ending.functionError) await this.#pause(execution, RETRY);
-      else if (Status !== 'PENDING') execution.status = Status ?? 'FAILED';
-      if (ending.functionError) execution.news.add('');
-    } while (execution.status === 'RUNNING' && execution.news.size > 0);
+      const { payload, functionError } = await this.#invoke(execution.functionArn, event).catch(failedBy);
+      if (functionError) await this.#pause(execution, RETRY);
+      if (functionError || execution.status !== 'RUNNING') continue;
+      const { Status = 'FAILED' } = payload as { Status?: 'SUCCEEDED' | 'FAILED' | 'PENDING' };
+      if (Status !== 'PENDING') execution.status = Status;
+      else if (execution.news.size === 0 && isWaiting(execution)) break;
+    }
     execution.isInvoked = false;
   }
 
@@ -214,6 +214,7 @@ export class DurableService {
   }
 }
 
+const WAITING: readonly string[] = ['WAIT', 'CHAINED_INVOKE'];
 const STATUSES = {
   START: 'STARTED',
   SUCCEED: 'SUCCEEDED',
@@ -221,6 +222,13 @@ const STATUSES = {
   RETRY: 'PENDING',
   CANCEL: 'CANCELLED',
 } as const;
+
+/** Whether an operation is going on that will change without the function. */
+function isWaiting({ operations }: Execution): boolean {
+  return [...operations.values()].some(
+    ({ Type, Status }) => Status === 'PENDING' || (Status === 'STARTED' && WAITING.includes(Type!)),
+  );
+}
 
 /** Returns operations from a position. Leaves out those in a context that has ended, whose result is enough. */
 function pageFrom({ operations }: Execution, start: number, count: number) {

@@ -38,6 +38,8 @@ const ONCE: StepConfig<void> = {
   semantics: StepSemantics.AtMostOncePerRetry,
   retryStrategy: () => ({ shouldRetry: false }),
 };
+/** A step that starts when everything before it has been recorded. It is repeated if it fails. */
+const RECORDED: StepConfig<void> = { semantics: StepSemantics.AtMostOncePerRetry };
 /** Maximum seconds of a pause before another attempt to run a job. */
 const MAX_PAUSE = 60;
 
@@ -68,10 +70,12 @@ export async function executeJob(
       }),
     );
     if (attempt.status !== 'later') {
-      await context.step('end', async () => {
+      // The job forgets its request, which a replay would need as long as the result is not recorded.
+      const end = async () => {
         await jobs.end(job, attempt);
         await discardUploads(job, conversion);
-      });
+      };
+      await context.step('end', end, RECORDED);
       break;
     }
     await context.step('requeue', async () => void (await jobs.requeue(job)));
