@@ -65,8 +65,6 @@ export interface Job {
   /** Set once the job has ended, unless it was canceled. */
   readonly end?: JobEnd;
   readonly delivery?: Delivery;
-  /** ARN of the durable execution that runs it, on AWS. */
-  readonly execution?: string;
 }
 
 export function storedRequest({ tool, choices: _, ...request }: ConversionRequest): StoredRequest {

@@ -28,8 +28,6 @@ export interface Jobs {
   cancel(job: Job): Promise<Job | undefined>;
   /** Records an attempt to deliver the webhook of a job, unless another one has been recorded in the meantime. */
   deliver(job: Job, delivery: Delivery): Promise<Job | undefined>;
-  /** Records which durable execution runs the job. */
-  attach(job: Job, execution: string): Promise<void>;
   /** Deletes the jobs of an account and returns their number. */
   erase(account: string): Promise<number>;
 }
@@ -141,10 +139,6 @@ export function createJobs(table: Table, counts = table): Jobs {
       return item && readJob(item);
     },
 
-    async attach({ account, number, id }, execution) {
-      await table.update(itemId(account, number), { set: { execution }, when: { job: { is: id } } });
-    },
-
     async erase(account) {
       let erased = 0;
       for (let last = await numbersBefore(account, undefined); last > 0; last -= BATCH) {
@@ -178,7 +172,7 @@ function numberIn(id: string): number | undefined {
 
 /** Reads an item that this store has written. */
 function readJob(item: Item): Job {
-  const { started, ended, end, delivery, execution } = item;
+  const { started, ended, end, delivery } = item;
   return {
     id: String(item.job),
     account: String(item.account),
@@ -191,6 +185,5 @@ function readJob(item: Item): Job {
     ...(ended !== undefined && { ended: Number(ended) }),
     ...(end !== undefined && { end: JSON.parse(String(end)) as JobEnd }),
     ...(delivery !== undefined && { delivery: JSON.parse(String(delivery)) as Delivery }),
-    ...(execution !== undefined && { execution: String(execution) }),
   };
 }

@@ -145,7 +145,6 @@ export class Docmill extends Construct {
       jobs.function.allow(['dynamodb:GetItem'], [table.tableArn], leadingKeys('account#*'));
       jobs.function.allowInvoke([...functions.values()]);
       router.allowInvoke([jobs.function]);
-      router.allowStop(jobs.function);
     }
     const pages = site && this.#addSite(site, { origin, bucket, table, router, shared });
     // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.

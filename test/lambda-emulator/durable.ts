@@ -60,7 +60,7 @@ export class DurableService {
       return { status: 202, headers: { 'x-amz-durable-execution-arn': arn }, body: '' };
     }
     const [, arn, call] =
-      /\/durable-executions\/(.+)\/(checkpoint|state|stop)$/.exec(decodeURIComponent(pathname)) ?? [];
+      /\/durable-executions\/(.+)\/(checkpoint|state)$/.exec(decodeURIComponent(pathname)) ?? [];
     if (!arn) return undefined;
     const execution = this.executions.get(arn);
     if (!execution) throw new Refusal(404, 'ResourceNotFoundException');
@@ -72,30 +72,27 @@ export class DurableService {
   }
 
   close(): void {
-    for (const execution of this.executions.values()) this.#stop(execution);
+    for (const execution of this.executions.values()) {
+      execution.status = 'STOPPED';
+      execution.stopping.abort();
+    }
   }
 
   async #respond(execution: Execution, call: string, request: IncomingMessage, query: URLSearchParams) {
-    switch (call) {
-      case 'stop':
-        this.#stop(execution);
-        return { StopTimestamp: new Date() };
-      case 'state':
-        checkToken(execution, query.get('CheckpointToken'));
-        return pageFrom(execution, Number(query.get('Marker')), Number(query.get('MaxItems')));
-      default: {
-        const { CheckpointToken, Updates = [] } = (await json(request)) as {
-          CheckpointToken: string;
-          Updates?: OperationUpdate[];
-        };
-        checkToken(execution, CheckpointToken);
-        for (const update of Updates) this.#record(execution, update);
-        execution.token = randomUUID();
-        const Operations = [...execution.news].map((id) => execution.operations.get(id)!);
-        execution.news.clear();
-        return { CheckpointToken: execution.token, NewExecutionState: { Operations } };
-      }
+    if (call === 'state') {
+      checkToken(execution, query.get('CheckpointToken'));
+      return pageFrom(execution, Number(query.get('Marker')), Number(query.get('MaxItems')));
     }
+    const { CheckpointToken, Updates = [] } = (await json(request)) as {
+      CheckpointToken: string;
+      Updates?: OperationUpdate[];
+    };
+    checkToken(execution, CheckpointToken);
+    for (const update of Updates) this.#record(execution, update);
+    execution.token = randomUUID();
+    const Operations = [...execution.news].map((id) => execution.operations.get(id)!);
+    execution.news.clear();
+    return { CheckpointToken: execution.token, NewExecutionState: { Operations } };
   }
 
   /** Starts an execution, or returns that of the same name. */
@@ -120,11 +117,6 @@ export class DurableService {
     this.executions.set(arn, execution);
     void this.#run(execution);
     return arn;
-  }
-
-  #stop(execution: Execution): void {
-    if (execution.status === 'RUNNING') execution.status = 'STOPPED';
-    execution.stopping.abort();
   }
 
   /** Invokes the function until it has ended, or until it waits for an operation. */

@@ -10,7 +10,7 @@ import type { Dependencies } from '../../router/dependencies.ts';
 import { ConversionError, engineCrashError } from '../../shared/errors.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import { timeoutError } from '../../shared/time.ts';
-import type { Delivery, JobEnd } from '../job.ts';
+import type { Delivery, Job, JobEnd } from '../job.ts';
 import { discardUploads, runJob } from '../run.ts';
 import type { Jobs } from '../store.ts';
 import { attemptDelivery, type DeliveryDependencies, isPending } from '../webhooks/attempt.ts';
@@ -38,8 +38,6 @@ const ONCE: StepConfig<void> = {
   semantics: StepSemantics.AtMostOncePerRetry,
   retryStrategy: () => ({ shouldRetry: false }),
 };
-/** A step that starts when everything before it has been recorded. It is repeated if it fails. */
-const RECORDED: StepConfig<void> = { semantics: StepSemantics.AtMostOncePerRetry };
 /** Maximum seconds of a pause before another attempt to run a job. */
 const MAX_PAUSE = 60;
 
@@ -53,16 +51,11 @@ export async function executeJob(
   dependencies: ExecutionDependencies,
 ): Promise<void> {
   const { jobs, conversion } = dependencies;
-  const job = await jobs.get(account, id);
-  if (!job) return;
   for (let round = 1; ; round += 1) {
-    // A repeated step finds that the job is running already.
-    const isOwn = await context.step('start', async () => {
-      const started = (await jobs.start(job)) ?? (await jobs.get(account, id));
-      return started?.status === 'running';
-    });
-    if (!isOwn) break;
-    // As a child, so that it is not repeated once it has ended and the job has forgotten its request.
+    // Recorded with its request, which the job itself forgets when it ends or is canceled.
+    const job = await context.step('start', () => startJob(account, id, jobs));
+    if (!job) break;
+    // As a child, so that it is not repeated once it has ended.
     const attempt = await context.runInChildContext('convert', (child) =>
       runJob(job, withSteps(conversion, child, dependencies), NEVER).catch((thrown: unknown): JobEnd => {
         dependencies.log('internal error', { requestId: id, cause: describe(thrown) }, 'error');
@@ -70,12 +63,10 @@ export async function executeJob(
       }),
     );
     if (attempt.status !== 'later') {
-      // The job forgets its request, which a replay would need as long as the result is not recorded.
-      const end = async () => {
+      await context.step('end', async () => {
         await jobs.end(job, attempt);
         await discardUploads(job, conversion);
-      };
-      await context.step('end', end, RECORDED);
+      });
       break;
     }
     await context.step('requeue', async () => void (await jobs.requeue(job)));
@@ -88,6 +79,13 @@ export async function executeJob(
     if (seconds === undefined) return;
     await context.wait('before the next attempt', { seconds });
   }
+}
+
+/** Starts a job, unless it has ended. A repeated step finds that it is running already. */
+async function startJob(account: string, id: string, jobs: Jobs): Promise<Job | undefined> {
+  const found = await jobs.get(account, id);
+  const job = found && ((await jobs.start(found)) ?? found);
+  return job?.status === 'running' ? job : undefined;
 }
 
 /** Makes an attempt to deliver the webhook of a job. Returns the seconds until the next one, if there is one. */

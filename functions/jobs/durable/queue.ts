@@ -1,10 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import {
-  InvokeCommand,
-  type LambdaClient,
-  ResourceNotFoundException,
-  StopDurableExecutionCommand,
-} from '@aws-sdk/client-lambda';
+import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { Job } from '../job.ts';
 import type { JobQueue } from '../queue.ts';
 import type { Jobs } from '../store.ts';
@@ -35,26 +30,16 @@ export function createDurableQueue({
       DurableExecutionName: name,
       Payload: JSON.stringify(event),
     });
-    return (await client.send(command)).DurableExecutionArn;
+    await client.send(command);
   };
   return {
     jobs,
     // The number of executions is bounded by the account's requests per minute.
     checkRoom: () => {},
     checkWebhook,
-    async submit(job) {
-      const execution = await begin(job, job.id);
-      if (execution !== undefined) await jobs.attach(job, execution);
-    },
-    // A tool that is running ends by itself, and its result expires without anyone knowing its name.
-    async stop({ execution }) {
-      if (execution === undefined) return;
-      await client
-        .send(new StopDurableExecutionCommand({ DurableExecutionArn: execution }))
-        .catch((thrown: unknown) => {
-          if (!(thrown instanceof ResourceNotFoundException)) throw thrown;
-        });
-    },
+    submit: (job) => begin(job, job.id),
+    // A tool that is running ends by itself. Until then it counts towards the account's limits, so the execution goes on.
+    stop: async () => {},
     async deliver(job) {
       const { delivery } = job;
       if (!delivery) return;

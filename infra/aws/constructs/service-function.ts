@@ -148,11 +148,6 @@ export class ServiceFunction extends Construct {
     }
   }
 
-  /** Allows this function to stop executions of another. */
-  allowStop(other: ServiceFunction): void {
-    this.allow(['lambda:StopDurableExecution'], [`${other.#lambda.functionArn}:*`]);
-  }
-
   /** Allows a durable function to record its steps. A policy of its own, because the role's would wait for the function. */
   #allowCheckpoints(): void {
     const actions = ['lambda:CheckpointDurableExecution', 'lambda:GetDurableExecutionState'];

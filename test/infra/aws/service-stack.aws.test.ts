@@ -137,7 +137,6 @@ describe('the stack', () => {
         'Allow logs:CreateLogStream,logs:PutLogEvents on routerLog.Arn',
         ...converting,
         `Allow lambda:InvokeFunction on ${functionsOf([...NAMES, 'jobs'].toSorted())}`,
-        'Allow lambda:StopDurableExecution on jobsFunction.Arn:*',
       ],
       jobs: [
         'Allow logs:CreateLogStream,logs:PutLogEvents on jobsLog.Arn',
