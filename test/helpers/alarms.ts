@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Template } from 'aws-cdk-lib/assertions';
+import { logDelivery } from '../../functions/jobs/webhooks/attempt.ts';
 import {
   conversionMetrics,
   logEngineAge,
@@ -215,6 +216,13 @@ export const PROVOCATIONS: Readonly<Record<string, () => Promise<string[]>>> = {
       const { ended } = conversionMetrics(log, STACK, () => 1);
       const facts = { sourceBytes: 1, resultBytes: 1, pages: 1 } as Parameters<typeof ended>[2];
       for (let index = 0; index < 21; index += 1) ended(index % 2 ? 'pdftools' : 'doc2any', 'OK', facts);
+    }),
+
+  FailedWebhooks: () =>
+    linesOf(async (log) => {
+      const failed = { url: 'https://a.example/', state: 'failed', attempts: 9, last: 'status 500' } as const;
+      for (let index = 0; index < 11; index += 1)
+        logDelivery({ id: `job_${index}` }, failed, withCallMetrics(log, STACK));
     }),
 
   EngineAge: () => linesOf(async (log) => logEngineAge(log, STACK, dayOf(Date.now() - 40 * DAY))),

@@ -26,7 +26,7 @@ export interface Execution {
 
 /** Operations in an event. The function reads further ones from the service, whose own limit is one of bytes. */
 const PAGE = 4;
-/** Milliseconds before a function that ended without a response is invoked again. */
+/** How long a function is not invoked after it ended without a response, in milliseconds. */
 const RETRY = 1000;
 
 /**

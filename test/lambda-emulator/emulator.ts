@@ -85,10 +85,14 @@ export async function startEmulator({
   const durable = new DurableService(invoke, endFunction, PAUSE_SCALE);
   const lambda = await startLambdaEndpoint(invoke, (request) => durable.respond(request));
   const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
+  const calls: string[] = [];
   const denied: string[] = [];
   const guarded = async (role: Role) => {
     const start = (target: string, service: Service) =>
-      startGuard(target, service, deployment.rights[role], (call) => denied.push(call));
+      startGuard(target, service, deployment.rights[role], (call, isDenied) => {
+        calls.push(call);
+        if (isDenied) denied.push(call);
+      });
     return {
       s3: await start(gateway.endpoint, S3),
       dynamodb: await start(table.endpoint, DYNAMODB),
@@ -170,6 +174,8 @@ export async function startEmulator({
     storage: gateway,
     /** Calls of functions that their roles do not allow, and that were refused. */
     denied: denied as readonly string[],
+    /** All calls of functions with a role of their own, such as `dynamodb:GetItem on ARN ID`. */
+    calls: calls as readonly string[],
     /** The URL of the storage that functions use, with the rights of the router. */
     storageUrl: storage,
     table,

@@ -162,21 +162,23 @@ interface Guard {
   close(): void;
 }
 
-/** Guards an endpoint with the statements of the role whose credentials its requests are signed with. `onDenied` gets what was refused. */
+/** Guards an endpoint with the statements of the role whose credentials its requests are signed with. `onCall` gets each call, and whether it was refused. */
 export async function startGuard(
   target: string,
   service: Service,
   statements: readonly Statement[],
-  onDenied: (call: string) => void,
+  onCall: (call: string, isDenied: boolean) => void,
 ): Promise<Guard> {
   const { port } = new URL(target);
   const server = createServer(async (request, response) => {
     const body = await buffer(request).catch(() => undefined);
     if (body === undefined) return;
-    const denied = service.callsOf(request, body).filter((call) => !isAllowed(statements, call));
-    if (denied.length > 0) {
-      for (const { action, resource, items = [] } of denied)
-        onDenied([`${action} on ${resource}`, ...items].join(' '));
+    const calls = service
+      .callsOf(request, body)
+      .map((call) => ({ call, isDenied: !isAllowed(statements, call) }));
+    for (const { call, isDenied } of calls)
+      onCall([`${call.action} on ${call.resource}`, ...(call.items ?? [])].join(' '), isDenied);
+    if (calls.some(({ isDenied }) => isDenied)) {
       const { status, contentType, body: text } = service.refusal;
       response.writeHead(status, {
         'content-type': contentType,

@@ -24,6 +24,7 @@ export function tables(): ReadonlyMap<string, string> {
     ['router-cost', routerTable()],
     ['cost', costTable(all)],
     ['site-cost', siteTable()],
+    ['job-cost', jobTable()],
     ['month', monthTable(all)],
   ]);
 }
@@ -184,6 +185,14 @@ function priceTable(): string {
         'with `network`: each NAT gateway of your VPC',
         `$${OTHER_PRICES.natHour} an hour, and $${OTHER_PRICES.natGib} per GB`,
       ],
+      [
+        'Lambda, operations of durable executions (an example on the price page)',
+        `${million(OTHER_PRICES.durableOperation)} per million`,
+      ],
+      [
+        'Lambda, data of durable executions, written and kept (not verified)',
+        `$${OTHER_PRICES.durableGib} per GB, and $${OTHER_PRICES.durableGibMonth} per GB and month`,
+      ],
       ['with `provisioned`', `$${OTHER_PRICES.provisionedGibSecond.toFixed(10)} per GB-second, used or not`],
       ['downloads to the internet', `$${OTHER_PRICES.outGib} per GB after the first 100 GB of a month`],
     ],
@@ -228,12 +237,18 @@ function costTable(all: readonly Tool[]): string {
 /** Items that the account page reads: sessions, keys, and the usage of each day and tool. */
 const ACCOUNT_READS = 200;
 
-function siteTable(): string {
+/** Returns the price of a request that waits for no tool. */
+function routerRequest(): number {
   const seconds = (ROUTER_CPU * 1769) / ROUTER_MEMORY / 1000;
-  const request =
+  return (
     PRICES.gatewayRequest +
     PRICES.lambdaRequest +
-    (seconds * ROUTER_MEMORY * PRICES.lambdaGibSecond.arm) / 1024;
+    (seconds * ROUTER_MEMORY * PRICES.lambdaGibSecond.arm) / 1024
+  );
+}
+
+function siteTable(): string {
+  const request = routerRequest();
   const dollars = (each: number) => `$${(1000 * each).toFixed(3)}`;
   return table(
     ['1,000 views', 'requests each', 'price'],
@@ -241,6 +256,48 @@ function siteTable(): string {
       ['by new visitors: the page, its script, style sheet and icon', '4', dollars(4 * request)],
       ['by visitors whose browser has these files', '1', dollars(request)],
       ['of the account page', '1', dollars(request + ACCOUNT_READS * PRICES.dynamoRead)],
+    ],
+  );
+}
+
+/** Counts what a job uses beside its tool in the Lambda emulator, and what a webhook adds that arrives at once. */
+export const JOB = {
+  plain: { operations: 10, writes: 10, reads: 5 },
+  webhook: { operations: 1, writes: 1, reads: 2 },
+  bytes: 8300,
+  /** Events of its function, and their milliseconds together. */
+  events: 2,
+  milliseconds: 200,
+} as const;
+
+function jobTable(): string {
+  const dollars = (each: number) => `$${(1000 * each).toFixed(3)}`;
+  const items = ({ writes, reads }: { readonly writes: number; readonly reads: number }) =>
+    writes * PRICES.dynamoWrite + reads * PRICES.dynamoRead;
+  const { plain, webhook, bytes, events, milliseconds } = JOB;
+  const parts = [
+    plain.operations * OTHER_PRICES.durableOperation,
+    (bytes / 2 ** 30) * (OTHER_PRICES.durableGib + OTHER_PRICES.durableGibMonth / DAYS),
+    events * PRICES.lambdaRequest +
+      ((milliseconds / 1000) * ROUTER_MEMORY * PRICES.lambdaGibSecond.arm) / 1024,
+    items(plain),
+    routerRequest(),
+  ];
+  return table(
+    ['1,000 jobs', 'each', 'price'],
+    [
+      ['operations of its durable execution', String(plain.operations), dollars(parts[0]!)],
+      ['data of its durable execution, kept for a day', `${bytes / 1000} KB`, dollars(parts[1]!)],
+      ['the function `jobs`', `${events} events, ${milliseconds} ms together`, dollars(parts[2]!)],
+      ['the key table', `${plain.writes} writes, ${plain.reads} reads`, dollars(parts[3]!)],
+      ['the request that is accepted', '1', dollars(parts[4]!)],
+      ['together, beside the tool and S3', '', dollars(parts.reduce((sum, part) => sum + part, 0))],
+      ['each request for its state', '1', dollars(routerRequest() + 2 * PRICES.dynamoRead)],
+      [
+        'a webhook that arrives at once',
+        `${webhook.operations} operation`,
+        dollars(webhook.operations * OTHER_PRICES.durableOperation + items(webhook)),
+      ],
     ],
   );
 }
@@ -292,6 +349,9 @@ const OTHER_PRICES = {
   /** Per GiB and month of the key table, and of its backups. */
   dynamoGibMonth: 0.25,
   dynamoBackupGibMonth: 0.2,
+  durableOperation: 8e-6,
+  durableGib: 0.25,
+  durableGibMonth: 0.15,
   /** Cost of settings that are off by default. Per GiB and second, x86. */
   provisionedGibSecond: 0.0000041667,
   cloudFrontRequest: 1.1e-6,

@@ -10,10 +10,10 @@ import type { Dependencies } from '../../router/dependencies.ts';
 import { ConversionError, engineCrashError } from '../../shared/errors.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import { timeoutError } from '../../shared/time.ts';
-import type { Delivery, Job, JobEnd } from '../job.ts';
+import type { Job, JobEnd } from '../job.ts';
 import { discardUploads, runJob } from '../run.ts';
 import type { Jobs } from '../store.ts';
-import { attemptDelivery, type DeliveryDependencies, isPending } from '../webhooks/attempt.ts';
+import { attemptDelivery, type DeliveryDependencies, isPending, logDelivery } from '../webhooks/attempt.ts';
 
 /** The event of a durable execution. */
 export interface JobEvent {
@@ -67,6 +67,7 @@ export async function executeJob(
         await jobs.end(job, attempt);
         await discardUploads(job, conversion);
       });
+      if (!job.delivery) return;
       break;
     }
     await context.step('requeue', async () => void (await jobs.requeue(job)));
@@ -97,9 +98,9 @@ async function deliverOnce(
   const { jobs, log } = dependencies;
   const job = await jobs.get(account, id);
   if (!job || !isPending(job)) return undefined;
-  const delivery: Delivery = await attemptDelivery(job, dependencies, NEVER);
-  const { attempts, last, state, next = 0 } = delivery;
-  if (state !== 'delivered') log('webhook not delivered', { requestId: id, attempts, last, state }, 'warn');
+  const delivery = await attemptDelivery(job, dependencies, NEVER);
+  const { state, next = 0 } = delivery;
+  logDelivery(job, delivery, log);
   await jobs.deliver(job, delivery);
   return state === 'pending' ? Math.max(1, Math.ceil((next - Date.now()) / 1000)) : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Storage } from '../../platform/storage.ts';
 import type { EgressGuard } from '../../shared/egress/guard.ts';
 import { ConversionError } from '../../shared/errors.ts';
+import type { Log } from '../../shared/log.ts';
 import { HOUR, MINUTE } from '../../shared/time.ts';
 import type { Tool } from '../../shared/tool.ts';
 import { describeJob } from '../endpoint.ts';
@@ -44,6 +45,12 @@ export async function attemptDelivery(
   const pause = PAUSES[attempts];
   if (isGone || pause === undefined) return { ...done, state: 'failed' };
   return { ...done, state: 'pending', next: Date.now() + Math.round(pause * (1 - JITTER * Math.random())) };
+}
+
+/** Logs an attempt that has failed, and whether it was the last one. */
+export function logDelivery({ id }: Pick<Job, 'id'>, { state, attempts, last }: Delivery, log: Log): void {
+  const event = state === 'failed' ? 'webhook given up' : 'webhook not delivered';
+  if (state !== 'delivered') log(event, { requestId: id, attempts, last }, 'warn');
 }
 
 /** @throws ConversionError `BLOCKED_ADDRESS`, `BAD_PARAMETER` for a URL that no webhook is sent to */

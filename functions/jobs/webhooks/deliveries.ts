@@ -3,7 +3,13 @@ import { createFairQueue } from '../../shared/fair-queue.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { Job } from '../job.ts';
 import type { Jobs } from '../store.ts';
-import { attemptDelivery, checkWebhook, type DeliveryDependencies, isPending } from './attempt.ts';
+import {
+  attemptDelivery,
+  checkWebhook,
+  type DeliveryDependencies,
+  isPending,
+  logDelivery,
+} from './attempt.ts';
 
 /** Delivers the webhooks of one machine. */
 export interface Deliveries {
@@ -46,9 +52,7 @@ export function createDeliveries(
     const delivery = await attemptDelivery(job, dependencies, closing.signal);
     if (closing.signal.aborted) return;
     if (delivery.state === 'failed') failures += 1;
-    const { attempts, last } = delivery;
-    if (delivery.state !== 'delivered')
-      log('webhook not delivered', { requestId: id, attempts, last }, 'warn');
+    logDelivery(job, delivery, log);
     const recorded = await jobs.deliver(job, delivery);
     if (recorded && isPending(recorded)) plan(recorded);
   }

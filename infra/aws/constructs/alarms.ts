@@ -35,6 +35,8 @@ const FIVE_MINUTES = Duration.minutes(5);
 /** Maximum requests in five minutes that do not reach the router. Scanners send some to paths that do not exist. */
 const MAX_REFUSED = 100;
 
+/** Maximum webhooks that are given up in an hour. One receiver that is down is a matter of its owner. */
+const MAX_FAILED_WEBHOOKS = 10;
 /** Maximum days since the engines were built. Chromium has security updates about every two weeks. */
 const MAX_ENGINE_AGE = 30;
 
@@ -100,8 +102,9 @@ export class Alarms extends Construct {
     };
     const ofEach = (name: string, of: typeof functions) =>
       of.map(([, { functionName }]) => lambda(name, 'Sum', functionName));
-    const routerErrors = sum('Router and site', ofEach('Errors', pages));
-    this.#alarm('RouterErrors', routerErrors, 0, 'The router or the site ended without a response.');
+    const jobs = functions.filter(([name]) => name === 'jobs');
+    const routerErrors = sum('Router, site and jobs', ofEach('Errors', [...pages, ...jobs]));
+    this.#alarm('RouterErrors', routerErrors, 0, 'The router, the site or the function of jobs has failed.');
     const throttles = sum('Throttles', ofEach('Throttles', functions));
     this.#alarm('Throttles', throttles, 0, 'Lambda refused to start functions.');
     // API Gateway counts its own 503 as `4XXError`, because its status is modified. What it refuses never reaches the router.
@@ -171,6 +174,21 @@ export class Alarms extends Construct {
     const keyTable = own('KeyTableErrors', 'Sum');
     this.#alarm('KeyTableErrors', keyTable, 0, 'The key table could not be read or written.');
 
+    const failedJobs = sum('Failed executions', [
+      ...ofEach('DurableExecutionFailed', jobs),
+      ...ofEach('DurableExecutionTimedOut', jobs),
+    ]);
+    const failedWebhooks = own('FailedWebhooks', 'Sum').with({ period: Duration.hours(1) });
+    if (settings.jobs) {
+      this.#alarm('FailedJobs', failedJobs, 0, 'A job was not run to its end.');
+      this.#alarm(
+        'FailedWebhooks',
+        failedWebhooks,
+        MAX_FAILED_WEBHOOKS,
+        `More than ${MAX_FAILED_WEBHOOKS} webhooks were given up in an hour.`,
+      );
+    }
+
     const byFunction = functions.map(([label, { functionName }]) =>
       lambda('ConcurrentExecutions', 'Maximum', functionName).with({ label }),
     );
@@ -196,6 +214,19 @@ export class Alarms extends Construct {
           }),
           graph('Used memory, MiB', byTool('UsedMemory', 'Maximum')),
         ],
+        ...(settings.jobs
+          ? [
+              [
+                graph(
+                  'Jobs in progress',
+                  jobs.map(([, { functionName }]) =>
+                    lambda('ApproximateRunningDurableExecutions', 'Maximum', functionName),
+                  ),
+                ),
+                graph('Failed jobs and webhooks', [failedJobs, failedWebhooks]),
+              ],
+            ]
+          : []),
       ],
     });
   }

@@ -41,10 +41,17 @@ export function logEngineAge(log: Log, namespace: string, built = ''): void {
   if (value >= 0) log('engines', metricFacts(namespace, { dimensions: [[]], metrics }));
 }
 
-/** Adds metrics to the router's log line about each call: calls by tool and code, and their duration. */
+/**
+ * Adds metrics to the log lines about calls and jobs: by tool and code, and the duration of calls. That of a job includes
+ * neither its pauses nor the tool. Counts webhooks that were given up, too.
+ */
 export function withCallMetrics(log: Log, namespace: string): Log {
   return (event, fields = {}, level) => {
-    if (event !== 'call') return log(event, fields, level);
+    if (event === 'webhook given up') {
+      const metrics = [{ name: 'FailedWebhooks', unit: 'Count', value: 1 }] as const;
+      return log(event, { ...fields, ...metricFacts(namespace, { dimensions: [[]], metrics }) }, level);
+    }
+    if (event !== 'call' && event !== 'job') return log(event, fields, level);
     const hasTool = typeof fields.tool === 'string';
     const calls = [{ name: 'Calls', unit: 'Count', value: 1 }] as const;
     const durations = [
@@ -56,7 +63,7 @@ export function withCallMetrics(log: Log, namespace: string): Log {
       // metric.
       { dimensions: [hasTool && fields.code === 'OK' ? ['tool', 'code'] : ['code']], metrics: calls },
       // Counts only calls that reached a tool, because others would distort the duration of conversions.
-      ...(hasTool ? [{ dimensions: [[], ['tool']], metrics: durations }] : []),
+      ...(hasTool && event === 'call' ? [{ dimensions: [[], ['tool']], metrics: durations }] : []),
     );
     log(event, { ...fields, ...metrics }, level);
   };

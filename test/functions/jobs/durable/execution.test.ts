@@ -4,6 +4,7 @@ import type { Context } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { executeJob, type JobEvent } from '../../../../functions/jobs/durable/execution.ts';
 import type { Invocation } from '../../../../functions/platform/invoke.ts';
+import { JOB } from '../../../readme/tables.ts';
 import { recordOf } from '../../accounts.ts';
 import { tiny } from '../../tiny-tool.ts';
 import { atOnce, type Convert, jobCall, type Local, startLocal } from '../local-service.ts';
@@ -77,6 +78,8 @@ describe('a durable execution', () => {
     expect(execution.getStatus()).toBe('SUCCEEDED');
     expect(ended).toMatchObject({ status: 'done', end: { result: { pageCount: 1 } } });
     expect(execution.getInvocations().length).toBeGreaterThan(1);
+    // The service counts the execution itself, too.
+    expect(execution.getOperations().length + 1).toBe(JOB.plain.operations);
     expect([invoked.length, calls]).toEqual([1, ['admit', 'usage', 'release']]);
     expect(invoked[0]).toMatchObject({ account: 'alice', source: 'https://example.org/a' });
   });

@@ -47,7 +47,7 @@ const OWN = [...alarms]
 
 describe('every alarm', () => {
   it('sends email, and stays off without calls, except the one for an outage', () => {
-    expect(alarms.size).toBe(14);
+    expect(alarms.size).toBe(16);
     for (const [name, alarm] of alarms) {
       expect(alarm.TreatMissingData).toBe(name === 'Outage' ? 'breaching' : 'notBreaching');
       expect(alarm.AlarmActions).toHaveLength(1);
