@@ -199,6 +199,22 @@ describe('the gateway', () => {
   });
 });
 
+it('runs a job in a durable execution', async () => {
+  const { urlOf, emulator } = used();
+  const path = keyed(`app=imageproc&outfile=a.jpg&_async=1&infile=${urlOf('job/a.png')}`);
+
+  const accepted = await send(path);
+  const { pathname } = new URL(accepted.headers.get('location')!);
+  await expect
+    .poll(async () =>
+      JSON.parse((await send(`${pathname}?wait=10&apikey=${emulator.apiKey}`)).body.toString()),
+    )
+    .toMatchObject({ status: 'done', outputs: [{ url: expect.stringContaining('/a.jpg') }] });
+
+  expect(accepted.status).toBe(202);
+  expect(emulator.functions.get('jobs')!.events).toBe(2);
+});
+
 it('converts after AWS has closed the connections of a frozen router', async () => {
   const { ask, urlOf, emulator } = used();
   const { started } = emulator.functions.get('router')!;
