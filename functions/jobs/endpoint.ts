@@ -33,7 +33,9 @@ export async function acceptJob(
   accepted: ConversionRequest,
   uploads: CallUploads,
   { http, present, key, trace, signal }: Omit<KnownCall, 'endpoint'>,
-  dependencies: Dependencies & { readonly queue: JobQueue },
+  dependencies: Omit<Dependencies, 'queue'> & {
+    readonly queue: Pick<JobQueue, 'jobs' | 'checkRoom' | 'checkWebhook' | 'submit' | 'place'>;
+  },
 ): Promise<HttpReply> {
   const { account } = key;
   const { queue } = dependencies;
@@ -156,7 +158,11 @@ function urlOf({ id }: Job, origin: string): string {
 /** Returns the JSON form of a job. */
 export async function describeJob(
   job: Job,
-  { queue, storage, tools }: Pick<Dependencies, 'queue' | 'storage' | 'tools'>,
+  {
+    queue,
+    storage,
+    tools,
+  }: Pick<Dependencies, 'storage' | 'tools'> & { readonly queue?: Pick<JobQueue, 'place'> | undefined },
   origin: string,
 ) {
   const { id, status, call, created, started, ended, end, delivery } = job;

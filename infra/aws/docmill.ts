@@ -33,7 +33,7 @@ import { HEARTBEAT } from './constructs/heartbeat.ts';
 import { LoginPool } from './constructs/login-pool.ts';
 import { RateRule } from './constructs/rate-rule.ts';
 import { placementOf, ServiceFunction, type ServiceFunctionProps } from './constructs/service-function.ts';
-import { KeyTable, ResultsBucket } from './constructs/storage.ts';
+import { FailedObjects, KeyTable, ResultsBucket } from './constructs/storage.ts';
 import { VERSION_FILE } from './outputs.ts';
 import { checkRegion, type Settings } from './settings.ts';
 
@@ -280,13 +280,31 @@ export class Docmill extends Construct {
   /** Adds the function that runs jobs, with the permissions of the router to convert. */
   #addJobs({ seconds }: NonNullable<Settings['jobs']>, environment: RouterEnvironment) {
     const times = { conversionTime: 1000 * seconds };
+    const { work } = this.#settings;
+    const failures = work.length > 0 ? new FailedObjects(this, 'ObjectFailures', this.#key) : undefined;
     const added = this.#addFunction('jobs', {
+      failures,
       description: 'Runs jobs and delivers webhooks.',
       timeout: TIMEOUTS.jobs,
       // A job may be queued for a day, and its webhook is delivered for another one.
       durableDays: 3,
-      environment: { ...environment, jobs: times } satisfies RouterEnvironment,
+      environment: {
+        ...environment,
+        jobs: times,
+        ...(work.length > 0 && { work }),
+      } satisfies RouterEnvironment,
     });
+    for (const [index, { bucket, prefix, suffix }] of work.entries())
+      new Rule(this, `Work${index}`, {
+        eventPattern: {
+          source: ['aws.s3'],
+          detailType: ['Object Created'],
+          detail: { bucket: { name: [bucket] }, object: { key: [{ wildcard: `${prefix}*${suffix}` }] } },
+        },
+        targets: [new LambdaTarget(added.live as IFunction, { deadLetterQueue: failures! })],
+      });
+    if (failures)
+      this.#output('FailedObjects', failures.queueUrl, 'Queue of objects that were not converted.');
     return { function: added, times };
   }
 

@@ -36,6 +36,9 @@ const parameter = z
   .string()
   .regex(/^\/[\w.-]+(\/[\w.-]+)*$/, 'Must be the name of an SSM parameter such as /docmill/smtp');
 
+/** Start or end of a key. In a pattern of EventBridge, the excluded characters would be wildcards. */
+const affix = z.string().regex(/^[^*\\]*$/, 'Must not contain * or a backslash');
+
 /** In a policy, the excluded characters would be wildcards and variables. */
 const prefix = z
   .string()
@@ -245,6 +248,24 @@ const schema = z
     buckets: z
       .strictObject({ read: z.array(prefix).default([]), write: z.array(prefix).default([]) })
       .prefault({}),
+    /**
+     * Makes objects that are put into buckets jobs: those below `prefix` that end with `suffix`, for an account that may use
+     * them (`npm run keys -- buckets`). `query` has the parameters, such as `app=doc2any`, `outfile` the name of the result,
+     * with `{name}` for that of the object, and `to` the prefix of the result. The bucket must send its events to EventBridge.
+     */
+    work: z
+      .array(
+        z.strictObject({
+          bucket: z.string().min(3),
+          prefix: affix.default(''),
+          suffix: affix.default(''),
+          account: z.string().min(1),
+          query: z.string(),
+          outfile: z.string().min(1),
+          to: prefix.optional(),
+        }),
+      )
+      .default([]),
     /** KMS key (ARN) that encrypts results, the key table, logs and alarms, instead of keys of AWS. */
     kmsKey: z
       .string()
@@ -280,6 +301,7 @@ const schema = z
     const maxConcurrent = maxConcurrentOf(settings);
     const refuse = (path: string, message: string) =>
       addIssue({ code: 'custom', path: path.split('.'), message });
+    if (settings.work.length > 0 && !settings.jobs) refuse('work', 'needs jobs');
     if (settings.monthlyBudget !== undefined && settings.alarmEmail === undefined)
       refuse('monthlyBudget', 'needs alarmEmail, which the email is sent to');
     if (tenantIsolation && warm.length > 0) {

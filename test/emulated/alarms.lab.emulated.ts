@@ -121,7 +121,8 @@ describe('the metrics of Lambda and API Gateway raise the alarms', () => {
     const ofRefused = take();
     const ofFunctions = new Map<string, string[]>();
     for (const [name, pool] of emulator.functions) {
-      await expect(pool.invoke({}, name === 'router' ? undefined : 'account')).rejects.toThrow('TooMany');
+      const { isolated } = emulator.definitions.get(name)!;
+      await expect(pool.invoke({}, isolated ? 'account' : undefined)).rejects.toThrow('TooMany');
       ofFunctions.set(name, take());
     }
     release();

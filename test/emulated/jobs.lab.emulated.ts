@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -12,9 +13,11 @@ import {
   type OperationUpdate,
   StopDurableExecutionCommand,
 } from '@aws-sdk/client-lambda';
+import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import sharp from 'sharp';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createPrefixes } from '../../functions/buckets/prefixes.ts';
 import { createDynamoTable } from '../../functions/platform/aws/table.ts';
 import { createStores } from '../../functions/platform/stores.ts';
 import { parseSettings } from '../../infra/aws/settings.ts';
@@ -59,7 +62,18 @@ const trust = `import tls from 'node:tls'; tls.setDefaultCACertificates([${JSON.
 const NODE_OPTIONS = `--import data:text/javascript;base64,${Buffer.from(trust).toString('base64')}`;
 
 const used = useEmulator({
-  settings: parseSettings({ reserved: { html2pdf: 1 } }),
+  settings: parseSettings({
+    reserved: { html2pdf: 1 },
+    buckets: { read: ['s3://files/in/'], write: ['s3://files/out/'] },
+    work: ['factory', 'stranger'].map((account) => ({
+      bucket: 'files',
+      prefix: `in/${account}/`,
+      account,
+      query: 'app=imageproc&-resize=20x20',
+      outfile: '{name}.jpg',
+      to: 's3://files/out/',
+    })),
+  }),
   variables: { jobs: { NODE_OPTIONS } },
 });
 afterAll(() => {
@@ -266,6 +280,81 @@ describe('a job', () => {
 
     expect(responses.map(({ code }) => code)).toEqual([404, 404, 404]);
     expect((await send('/api/jobs', { key })).job).toEqual({ jobs: [] });
+  });
+});
+
+describe('an object that is put into a bucket', () => {
+  /** Puts an object and sends the event that EventBridge does, with the fields that S3 documents. Returns the execution. */
+  async function put(key: string, body: Buffer, again?: string) {
+    const { emulator } = used();
+    const { ETag } = await emulator.storage.client.send(
+      new PutObjectCommand({ Bucket: 'files', Key: key, Body: body }),
+    );
+    const event = {
+      ...{ version: '0', id: randomUUID(), source: 'aws.s3', 'detail-type': 'Object Created', again },
+      ...{ account: '123456789012', time: '2026-11-29T09:00:00Z', region: 'us-east-1' },
+      resources: ['arn:aws:s3:::files'],
+      detail: {
+        ...{ version: '0', bucket: { name: 'files' }, reason: 'PutObject', requester: '123456789012' },
+        object: { key, size: body.length, etag: ETag!.replaceAll('"', ''), sequencer: '00646F29A8B8D5B2F3' },
+      },
+    };
+    const credentials = { accessKeyId: 'events', secretAccessKey: 'secret' };
+    const lambda = new LambdaClient({ endpoint: emulator.lambda, region: 'us-east-1', credentials });
+    const { DurableExecutionArn } = await lambda.send(
+      new InvokeCommand({
+        FunctionName: 'arn:aws:lambda:us-east-1:123456789012:function:jobs:live',
+        InvocationType: 'Event',
+        Payload: JSON.stringify(event),
+      }),
+    );
+    const execution = emulator.durable.executions.get(DurableExecutionArn!)!;
+    await expect.poll(() => execution.status).not.toBe('RUNNING');
+    return execution;
+  }
+  const image = () =>
+    sharp({ create: { width: 40, height: 40, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+
+  beforeAll(async () => {
+    const { client } = used().emulator.storage;
+    await client.send(new CreateBucketCommand({ Bucket: 'files' }));
+    const prefixes = createPrefixes(
+      createDynamoTable({ client: used().emulator.table.client, table: 'keys' }),
+    );
+    await prefixes.set('factory', 's3://files/in/', 'read');
+    await prefixes.set('factory', 's3://files/out/', 'write');
+  });
+
+  it('becomes a converted object, once', async () => {
+    const events = pool('imageproc').events;
+
+    const first = await put('in/factory/red + blue.png', await image());
+    const repeated = await put('in/factory/red + blue.png', await image());
+    const again = await put('in/factory/red + blue.png', await image(), 'again');
+
+    expect([first, repeated, again].map(({ status, error }) => [status, error])).toEqual([
+      ['SUCCEEDED', undefined],
+      ['SUCCEEDED', undefined],
+      ['SUCCEEDED', undefined],
+    ]);
+    const { Body } = await used().emulator.storage.client.send(
+      new GetObjectCommand({ Bucket: 'files', Key: 'out/red _ blue.jpg' }),
+    );
+    expect(await sharp(await Body!.transformToByteArray()).metadata()).toMatchObject({
+      format: 'jpeg',
+      width: 20,
+    });
+    expect(pool('imageproc').events - events).toBe(2);
+  });
+
+  it('fails with the reason if it cannot be converted, or its account may not use the bucket', async () => {
+    const damaged = await put('in/factory/damaged.png', (await image()).subarray(0, 60));
+    const foreign = await put('in/stranger/a.png', await image());
+
+    expect([damaged.status, damaged.error]).toEqual(['FAILED', expect.stringMatching(/CORRUPT_SOURCE\)$/)]);
+    expect([foreign.status, foreign.error]).toEqual(['FAILED', expect.stringMatching(/BLOCKED_ADDRESS\)$/)]);
   });
 });
 

@@ -153,6 +153,8 @@ export function rightsOf(
       const {
         'dynamodb:LeadingKeys': items,
         'dynamodb:Attributes': attributes,
+        // There is one account.
+        'aws:ResourceAccount': _account,
         ...others
       } = Object.fromEntries(
         Object.entries(tests).map(([name, value]) => [name, [value].flat().map(String)]),

@@ -18,6 +18,8 @@ export interface Execution {
   /** IDs of operations that have ended since the function last heard of them. */
   readonly news: Set<string>;
   readonly stopping: AbortController;
+  /** Message of the error that it ended with. */
+  error?: string | undefined;
   status: 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'STOPPED';
   token: string;
   invocations: number;
@@ -135,7 +137,11 @@ export class DurableService {
       const { payload, functionError } = await this.#invoke(execution.functionArn, event).catch(failedBy);
       if (functionError) await this.#pause(execution, RETRY);
       if (functionError || execution.status !== 'RUNNING') continue;
-      const { Status = 'FAILED' } = payload as { Status?: 'SUCCEEDED' | 'FAILED' | 'PENDING' };
+      const { Status = 'FAILED', Error: error } = payload as {
+        Status?: 'SUCCEEDED' | 'FAILED' | 'PENDING';
+        Error?: { ErrorMessage: string };
+      };
+      execution.error = error?.ErrorMessage;
       if (Status !== 'PENDING') execution.status = Status;
       else if (execution.news.size === 0 && isWaiting(execution)) break;
     }

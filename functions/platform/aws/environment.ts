@@ -1,3 +1,4 @@
+import type { ObjectRule } from '../../jobs/durable/objects.ts';
 import { textSetting } from '../../shared/settings/environment.ts';
 import type { OpenIdSettings, RateLimits, RouterSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
@@ -37,7 +38,9 @@ export interface RouterEnvironment extends SharedEnvironment {
    * have it. There are no jobs if absent.
    */
   readonly jobs?: { readonly conversionTime: number; readonly functionName?: string } | undefined;
-  /** Host names of the service, which no webhook is sent to. */
+  /** Objects that become jobs. Only the function for jobs has it. */
+  readonly work?: readonly ObjectRule[];
+  /** Host names of the service, which no webhook is sent to. The last one is the outermost. */
   readonly ownHosts: readonly string[];
   /** Collector of traces, and the SSM parameter with further headers. None are sent if absent. */
   readonly traces?: { readonly endpoint: string; readonly parameter?: string | undefined } | undefined;

@@ -17,6 +17,7 @@ import {
   type Version,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import {
   ENVIRONMENT_VARIABLE,
@@ -55,6 +56,8 @@ export interface ServiceFunctionProps {
   readonly provisioned: number | undefined;
   /** Queues or topics for the results of asynchronous invocations. */
   readonly destinations?: Settings['destinations'];
+  /** Keeps the events of asynchronous invocations that fail. */
+  readonly failures?: IQueue | undefined;
   /** Makes it a durable function, whose executions may take this many days. */
   readonly durableDays?: number;
   readonly placement?: Pick<FunctionProps, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
@@ -84,6 +87,7 @@ export class ServiceFunction extends Construct {
     this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]);
     if (props.placement) this.#allowNetworkInterfaces();
+    if (props.failures) this.allow(['sqs:SendMessage'], [props.failures.queueArn]);
 
     const { provisioned } = props;
     const environment = Stack.of(this).toJsonString(props.environment);
@@ -112,6 +116,7 @@ export class ServiceFunction extends Construct {
           retentionPeriod: Duration.days(1),
         },
       }),
+      ...(props.failures && { deadLetterQueue: props.failures }),
       ...(props.isolated && { tenancyConfig: TenancyConfig.PER_TENANT }),
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
       currentVersionOptions:

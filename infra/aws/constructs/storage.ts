@@ -2,10 +2,23 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table, TableEncryption } from 'aws-cdk-lib/aws-dynamodb';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods } from 'aws-cdk-lib/aws-s3';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { CACHE_PREFIX } from '../../../functions/platform/result-cache.ts';
 import { DEMO_PREFIX, ONCE_PREFIX, UPLOAD_PREFIX } from '../../../functions/platform/storage.ts';
 import { acknowledge } from './acknowledge.ts';
+
+/** Keeps the events of objects that were not converted, with the reason, for 14 days. */
+export class FailedObjects extends Queue {
+  constructor(scope: Construct, id: string, key: IKey | undefined) {
+    super(scope, id, {
+      enforceSSL: true,
+      retentionPeriod: Duration.days(14),
+      ...(key ? { encryptionMasterKey: key } : { encryption: QueueEncryption.SQS_MANAGED }),
+    });
+    acknowledge(this, { SQS3: 'It is such a queue itself.' });
+  }
+}
 
 /**
  * Stores results for `days`: not public, TLS only, encrypted, readable from other origins by presigned URL. Survives the

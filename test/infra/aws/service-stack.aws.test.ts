@@ -47,6 +47,16 @@ const EVERYTHING: Settings = {
   },
   reserved: { doc2any: 20 },
   buckets: { read: ['s3://files/in/'], write: [] },
+  work: [
+    {
+      bucket: 'files',
+      prefix: 'in/',
+      suffix: '.docx',
+      account: 'a',
+      query: 'app=doc2any',
+      outfile: '{name}.pdf',
+    },
+  ],
   tenantIsolation: false,
   acceptSharedTenants: true,
   provisioned: { router: 1, html2pdf: 2 },
@@ -533,6 +543,26 @@ describe('the stack', () => {
     const { DefaultCacheBehavior, CacheBehaviors } = Properties.DistributionConfig;
     for (const behavior of [DefaultCacheBehavior, ...(CacheBehaviors as object[])])
       expect(behavior).toMatchObject({ FunctionAssociations: [{ EventType: 'viewer-request' }] });
+  });
+
+  it('makes objects jobs, and keeps the events of those that fail', () => {
+    const everything = synthesize(EVERYTHING);
+
+    everything.hasResourceProperties('AWS::Events::Rule', {
+      EventPattern: {
+        source: ['aws.s3'],
+        'detail-type': ['Object Created'],
+        detail: { bucket: { name: ['files'] }, object: { key: [{ wildcard: 'in/*.docx' }] } },
+      },
+      Targets: [Match.objectLike({ DeadLetterConfig: Match.anyValue() })],
+    });
+    everything.hasResourceProperties('AWS::Lambda::Function', {
+      DurableConfig: Match.anyValue(),
+      DeadLetterConfig: Match.anyValue(),
+    });
+    expect(rightsOf(everything).jobs).toContainEqual(expect.stringMatching(/^Allow sqs:SendMessage on /));
+    expect(environmentOf(everything, 'jobs').work).toEqual(EVERYTHING.work);
+    template.resourceCountIs('AWS::SQS::Queue', 0);
   });
 
   it('has as many alarms, and metrics in them, as the guide says', () => {
