@@ -17,8 +17,10 @@ export type Report = (
  *   and 0 for every other one (on the same page)
  * - `AWS/Lambda` `ConcurrentExecutions` of the account, which has no dimension: the events that run at once, read as
  *   `Maximum` (lambda/latest/dg/monitoring-concurrency.html)
- * - `AWS/ApiGateway` `5XXError` and `4XXError` of a REST API by `ApiName` and `Stage`: 0 or 1 for each request, so that
- *   `Average` is their share. A gateway response with a modified status code counts as `4XXError`, whatever its status
+ * - `AWS/Lambda` `Invocations` of each function: 1 for an event that it gets (on the same page)
+ * - `AWS/ApiGateway` `Count` of a REST API by `ApiName` and `Stage`: 1 for each request
+ * - `AWS/ApiGateway` `5XXError` and `4XXError`, in the same way: 0 or 1 for each request, so that `Average` is their share.
+ *   A gateway response with a modified status code counts as `4XXError`, whatever its status
  *   (apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html). HTTP APIs would report `5xx` by `ApiId`.
  */
 export function metricLine(...[namespace, dimensions, metrics]: Parameters<Report>): string {

@@ -73,11 +73,15 @@ export class FunctionPool {
       if (reserved !== undefined && this.#running >= reserved)
         throw new Refusal(429, 'TooManyRequestsException');
       const response = await this.#account.run(() => this.#inTurn(event, account, qualifier));
-      this.#report('AWS/Lambda', { FunctionName }, { Errors: Number(response.kind === 'error') });
+      this.#report(
+        'AWS/Lambda',
+        { FunctionName },
+        { Invocations: 1, Errors: Number(response.kind === 'error') },
+      );
       return response;
     } catch (error) {
       if (error instanceof Refusal) this.#report('AWS/Lambda', { FunctionName }, { Throttles: 1 });
-      if (error instanceof Ended) this.#report('AWS/Lambda', { FunctionName }, { Errors: 1 });
+      if (error instanceof Ended) this.#report('AWS/Lambda', { FunctionName }, { Invocations: 1, Errors: 1 });
       throw error;
     }
   }

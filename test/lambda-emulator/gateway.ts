@@ -58,7 +58,7 @@ export async function startFront(
 
 function errorMetrics(status: number) {
   const family = Math.floor(status / 100);
-  return { '4XXError': Number(family === 4), '5XXError': Number(family === 5) };
+  return { Count: 1, '4XXError': Number(family === 4), '5XXError': Number(family === 5) };
 }
 
 /** Responds to a request. Returns the status that the gateway's metrics count. */
