@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DurableContext } from '@aws/durable-execution-sdk-js';
+import type { ObjectRule } from '../../platform/aws/environment.ts';
 import type { KeyRecord } from '../../platform/keys.ts';
 import { runConversion } from '../../router/conversion.ts';
 import { JOBS_PATH } from '../../router/http.ts';
@@ -7,20 +8,6 @@ import { presentationOf } from '../../router/reply.ts';
 import { ConversionError, type ErrorCode } from '../../shared/errors.ts';
 import { acceptJob } from '../endpoint.ts';
 import { type ExecutionDependencies, executeJob } from './execution.ts';
-
-/** Makes the objects that are put below a prefix jobs of an account. */
-export interface ObjectRule {
-  readonly bucket: string;
-  readonly prefix: string;
-  readonly suffix: string;
-  readonly account: string;
-  /** Parameters of the conversion, without its source and the name of its result. */
-  readonly query: string;
-  /** Name of the result, in which `{name}` is that of the object without its extension. */
-  readonly outfile: string;
-  /** Prefix that the result is moved to, `s3://BUCKET/PREFIX/`. */
-  readonly to?: string | undefined;
-}
 
 /** The part of EventBridge's event `Object Created` of S3 that is used. */
 export interface ObjectCreated {

@@ -1,8 +1,21 @@
-import type { ObjectRule } from '../../jobs/durable/objects.ts';
 import { textSetting } from '../../shared/settings/environment.ts';
 import type { OpenIdSettings, RateLimits, RouterSettings } from '../../shared/settings/service.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Sizes } from '../usage-report.ts';
+
+/** Makes the objects that are put below a prefix jobs of an account. */
+export interface ObjectRule {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly suffix: string;
+  readonly account: string;
+  /** Parameters of the conversion, without its source and the name of its result. */
+  readonly query: string;
+  /** Name of the result, in which `{name}` is that of the object without its extension. */
+  readonly outfile: string;
+  /** Prefix that the result is moved to, `s3://BUCKET/PREFIX/`. */
+  readonly to?: string | undefined;
+}
 
 /** Settings that every function gets from the stack. */
 export interface FunctionEnvironment {

@@ -33,7 +33,7 @@ export const aws = [
   ...inFile('functions/router/lambda/http.ts', [['    unordered: query.length,\n', '']]),
   ...inFile(
     'infra/aws/constructs/storage.ts',
-    [['enforceSSL: true', 'enforceSSL: false']],
+    [['enforceSSL: true,\n      minimum', 'enforceSSL: false,\n      minimum']],
     'test/infra/aws/service-stack',
   ),
   ...inFile(
