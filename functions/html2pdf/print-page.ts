@@ -104,7 +104,7 @@ export const printPage: PageWork<Html2pdfOptions> = async (session, request, { f
     evaluate(session, '() => document.title').then(String),
     options.outline || named ? readHeadings(session) : [],
     hasFilteredText(session),
-    evaluate(session, "() => document.documentElement?.lang").then(Boolean),
+    evaluate(session, '() => document.documentElement?.lang').then(Boolean),
   ]);
   // Printing needs no frames.
   session.frames.stop();
