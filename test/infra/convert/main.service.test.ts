@@ -392,7 +392,9 @@ describe('docmill', () => {
     const refused = await convert(...args, '--key', 'wrong');
     const { code, stdout } = await convert(...args, '--key', apiKey);
     await close();
-    const unreachable = await convert(...args, '--fresh', '--key', apiKey);
+    // Another server may have taken the port.
+    const nowhere = args.with(-1, 'http://127.0.0.1:3');
+    const unreachable = await convert(...nowhere, '--fresh', '--key', apiKey);
 
     expect({ code: refused.code, lines: refused.stderr.split('\n') }).toMatchObject({
       code: 1,
